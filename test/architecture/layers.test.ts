@@ -20,7 +20,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "core/contract": [],
   "core/kit": ["@sluice/contract"],
   "core/runtime": ["@sluice/contract", "@sluice/kit"],
-  "core/store-sql": ["@sluice/contract"],
+  "core/store-sql": ["@sluice/contract", "@sluice/kit"],
   "core/testing": ["@sluice/contract", "@sluice/kit", "@sluice/runtime"],
   "core/engine": ["@sluice/admin-api", "@sluice/contract", "@sluice/kit", "@sluice/runtime"],
   "core/cli": ["@sluice/contract", "@sluice/kit", "@sluice/engine"],

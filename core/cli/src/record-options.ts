@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { JsonObject, JsonValue } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 
 /** Options by the names that commander gives them. */
 export type RecordOptions = Readonly<Record<string, unknown>>;
@@ -164,7 +164,7 @@ function number(text: string): number {
 function object(text: string): JsonObject {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     throw new InvalidArgumentError("It is not valid JSON.");
   }

@@ -4,6 +4,7 @@
  */
 
 import { request as httpsRequest } from "node:https";
+import { parseJson } from "@sluice/kit";
 
 /** What is sent. */
 export interface Call {
@@ -92,7 +93,7 @@ function sendPinned(
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

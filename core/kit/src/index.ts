@@ -12,6 +12,7 @@ export {
 } from "./define.ts";
 export { documentOf, jsonReply, writtenDocument } from "./json/document.ts";
 export { isObject } from "./json/narrow.ts";
+export { parseJson } from "./json/parse.ts";
 export * as Form from "./form.ts";
 export * as Option from "./option.ts";
 export { passOn } from "./pass-on.ts";

@@ -4,6 +4,7 @@ import type { AuditLine, AuditOutcome, AuditQuery, AuditStore, JsonObject } from
 import type { Kysely } from "kysely";
 import type { AuditTable, Schema } from "./schema.ts";
 import { anyOf, isOneOf } from "./tenants/shape.ts";
+import { parseJson } from "@sluice/kit";
 
 /** The reading part of the stored audit. `database` is asked at every call. */
 export function auditReads(database: () => Kysely<Schema>): Pick<AuditStore, "list" | "head"> {
@@ -75,5 +76,5 @@ function toLine(row: AuditTable): AuditLine {
 }
 
 function valuesOf(text: string | null): JsonObject | null {
-  return text === null ? null : (JSON.parse(text) as JsonObject);
+  return text === null ? null : (parseJson(text) as JsonObject);
 }

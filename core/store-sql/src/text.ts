@@ -1,5 +1,7 @@
 /** Texts from clients, made safe to keep: no NUL characters, in columns and inside JSON. */
 
+import { parseJson } from "@sluice/kit";
+
 /**
  * Returns the text without NUL characters. SQLite would keep them, but its functions and every C
  * program that reads the file stop at the first, and Postgres refuses them.
@@ -12,7 +14,7 @@ export function withoutNul(text: string): string {
 export function toJsonText(value: unknown): string {
   const text = JSON.stringify(value) ?? "null";
   // An escaped NUL, or an escaped backslash before the letters: a parse distinguishes them.
-  return text.includes("\\u0000") ? JSON.stringify(stripDeep(JSON.parse(text))) : text;
+  return text.includes("\\u0000") ? JSON.stringify(stripDeep(parseJson(text))) : text;
 }
 
 function stripDeep(value: unknown): unknown {
@@ -26,12 +28,12 @@ function stripDeep(value: unknown): unknown {
 
 /** Reads a list of strings from its column. A null column is an empty list. */
 export function readList(text: unknown): readonly string[] {
-  const value: unknown = typeof text === "string" ? JSON.parse(text) : [];
+  const value: unknown = typeof text === "string" ? parseJson(text) : [];
   return Array.isArray(value) ? value.map(String) : [];
 }
 
 /** Reads an object from its column. A null column is an empty object. */
 export function readObject(text: unknown): Readonly<Record<string, unknown>> {
-  const value: unknown = typeof text === "string" ? JSON.parse(text) : {};
+  const value: unknown = typeof text === "string" ? parseJson(text) : {};
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

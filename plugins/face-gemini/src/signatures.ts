@@ -5,7 +5,7 @@
  */
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 
 /** Members of an assistant's message that its provider needs back unchanged: lists of blocks. */
 const KEPT = ["thinking_blocks", "reasoning_items"] as const;
@@ -41,7 +41,7 @@ export function unpacked(signature: string): KeptMembers | undefined {
   if (!signature.startsWith(PREFIX)) return undefined;
   try {
     const text = Buffer.from(signature, "base64").toString("utf8").slice(MARK.length);
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return isObject(value) ? keepMembers(undefined, value) : undefined;
   } catch {
     return undefined;

@@ -5,7 +5,7 @@
  */
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 
 /** Marks data as the gateway's own. Nine bytes, so that base64 of the mark is a prefix. */
 const MARK = "sluice/1:";
@@ -22,7 +22,7 @@ export function keptExtra(data: JsonValue | undefined): JsonObject | undefined {
   if (typeof data !== "string" || !data.startsWith(PREFIX)) return undefined;
   try {
     const text = Buffer.from(data, "base64").toString("utf8").slice(MARK.length);
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return isObject(value) ? value : {};
   } catch {
     return {};

@@ -1,6 +1,6 @@
 /** @sluice/guardrail-schema: a reply must be JSON of a schema. */
 
-import { defineGuardrail } from "@sluice/kit";
+import { defineGuardrail, parseJson } from "@sluice/kit";
 import type { ConfigFault, TextContext, Verdict } from "@sluice/contract";
 import { type Repair, repaired } from "./repair.ts";
 import { compileSchema } from "./validate.ts";
@@ -104,7 +104,7 @@ function judge(text: string, { validate, repair, block }: Judgement): Verdict {
 /** The value, in a box: `null` is a value too. */
 function parse(text: string): { readonly value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text) as unknown };
+    return { value: parseJson(text) as unknown };
   } catch {
     return undefined;
   }

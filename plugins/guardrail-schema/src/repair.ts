@@ -3,6 +3,8 @@
  * was meant.
  */
 
+import { parseJson } from "@sluice/kit";
+
 /** The permitted repairs. */
 export type Repair = "fences" | "surrounding_text" | "trailing_commas";
 
@@ -72,7 +74,7 @@ function endOfString(text: string, start: number): number {
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text);
+    parseJson(text);
     return true;
   } catch {
     return false;

@@ -10,7 +10,7 @@ import {
   type ToolNames,
   type Turn,
 } from "@sluice/kit/dialect";
-import { isObject, Stages } from "@sluice/kit";
+import { isObject, Stages, parseJson } from "@sluice/kit";
 import type { JsonObject } from "@sluice/contract";
 import { isThird } from "./models.ts";
 
@@ -234,7 +234,7 @@ function responseOf(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text };
   if (text.trimStart().startsWith("{")) {
     try {
-      const value: unknown = JSON.parse(text);
+      const value: unknown = parseJson(text);
       if (isObject(value)) return value;
     } catch {
       // A text that only looks like JSON.

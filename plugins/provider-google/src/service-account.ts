@@ -4,7 +4,7 @@
  */
 
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 import type { Secret } from "@sluice/contract";
 
 /** A service account, as its key file has it. */
@@ -24,7 +24,7 @@ const LIFE_SECONDS = 3_600;
 export function readServiceAccount(secret: Secret): ServiceAccount | string {
   let value: unknown;
   try {
-    value = JSON.parse(secret.reveal());
+    value = parseJson(secret.reveal());
   } catch {
     return "is not JSON";
   }

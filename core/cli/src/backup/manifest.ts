@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { errorMessage, type JsonValue } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 import { CommandError, EXIT } from "../exit.ts";
 
 /** The number changes with the form. */
@@ -69,7 +69,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
 function parse(folder: string): Manifest {
   let value: JsonValue;
   try {
-    value = JSON.parse(readFileSync(manifestPath(folder), "utf8")) as JsonValue;
+    value = parseJson(readFileSync(manifestPath(folder), "utf8")) as JsonValue;
   } catch (error) {
     throw damaged(folder, errorMessage(error));
   }

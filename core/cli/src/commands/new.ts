@@ -17,6 +17,7 @@ import {
   renderPlace,
   renderTemplate,
 } from "../new/template.ts";
+import { parseJson } from "@sluice/kit";
 
 interface Options {
   readonly in?: string;
@@ -145,7 +146,7 @@ function writePackage(folder: string, naming: Naming, isInside: boolean): number
 /** Whether the engine runs from a checkout, whose packages npm links to each other. */
 function isCheckout(): boolean {
   const file = join(CHECKOUT, "package.json");
-  return existsSync(file) && "workspaces" in (JSON.parse(readFileSync(file, "utf8")) as object);
+  return existsSync(file) && "workspaces" in (parseJson(readFileSync(file, "utf8")) as object);
 }
 
 /** A path as short as it can be said from here. */

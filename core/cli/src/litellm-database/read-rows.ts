@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { type Readable, Transform } from "node:stream";
 import { CsvError, parse } from "csv-parse";
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 import type { Row } from "./values.ts";
 
 /** A row, and the line at which it ends. */
@@ -129,7 +129,7 @@ async function* rowsOfArray(path: string): AsyncGenerator<ReadRow> {
     throw new Error(`the array has more than ${MAX_ARRAY} bytes: export one row a line`);
   let text = "";
   for await (const chunk of checked(path)) text += String(chunk);
-  const rows: unknown = parseJson(text.replace(/^\uFEFF/, ""), 1);
+  const rows: unknown = parseRow(text.replace(/^\uFEFF/, ""), 1);
   for (const row of Array.isArray(rows) ? (rows as readonly unknown[]) : []) {
     if (!isObject(row)) throw new Error("line 1: the array holds something other than objects");
     yield { row, line: 1 };
@@ -167,15 +167,15 @@ function decode(read: () => string, done: (error: Error | null, text?: string) =
 }
 
 function rowOf(text: string, line: number): Row {
-  const row = parseJson(text, line);
+  const row = parseRow(text, line);
   if (!isObject(row)) throw new Error(`line ${line}: not a JSON object`);
   return row;
 }
 
 /** The parser's own words would hold a piece of the row. */
-function parseJson(text: string, line: number): unknown {
+function parseRow(text: string, line: number): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     const advice = text.includes("\\\\")
       ? "\\copy doubles backslashes: export JSON with psql -At"

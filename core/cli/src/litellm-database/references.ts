@@ -4,6 +4,7 @@ import type { JsonObject } from "@sluice/contract";
 import type { Entry, Reference, TableName } from "./entries/entry.ts";
 import type { ExportIndex } from "./export/export-index.ts";
 import { type ReadTable, SHAPES } from "./export/tables.ts";
+import { parseJson } from "@sluice/kit";
 
 /** Ids of rows that were left out, by their tables. */
 export type LeftOutIds = ReadonlyMap<TableName, Set<string>>;
@@ -59,7 +60,7 @@ const INLINE = "team_member_budget_id";
 function isInExport({ table, id }: Reference, index: ExportIndex): boolean {
   switch (table) {
     case "members": {
-      const [teamId, userId] = JSON.parse(id) as [string, string];
+      const [teamId, userId] = parseJson(id) as [string, string];
       return index.members.get(teamId)?.has(userId) === true;
     }
     case "budgets":
@@ -74,7 +75,7 @@ function isInExport({ table, id }: Reference, index: ExportIndex): boolean {
 
 function requirementOf(table: TableName, id: string): JsonObject {
   if (table !== "members") return { kind: table.slice(0, -1), id };
-  const [teamId, userId] = JSON.parse(id) as [string, string];
+  const [teamId, userId] = parseJson(id) as [string, string];
   return { kind: "membership", user_id: userId, team_id: teamId };
 }
 

@@ -1,7 +1,7 @@
 /** Values of a database export: JSON has types, CSV has PostgreSQL's texts. */
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 
 /** One row by its columns. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -135,7 +135,7 @@ function textOrJson(text: string): unknown {
 
 function parsed(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue;
+    return parseJson(text) as JsonValue;
   } catch {
     return undefined;
   }

@@ -7,6 +7,7 @@ import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 import { UMBRELLA } from "@sluice/engine/config";
+import { parseJson } from "@sluice/kit";
 
 type Manifest = Readonly<Record<string, unknown>>;
 
@@ -81,7 +82,7 @@ function installedBundle(): string | undefined {
 }
 
 function rangeAt(folder: string): [name: string, range: string] {
-  const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+  const { name, version } = parseJson(readFileSync(join(folder, "package.json"), "utf8")) as {
     readonly name: string;
     readonly version: string;
   };
@@ -105,7 +106,7 @@ function linksFrom(folder: string): Record<string, string> {
   const from = realpathSync(folder);
   const links = folders.flatMap((target): [string, string][] => {
     if (target === undefined) return [];
-    const { name } = JSON.parse(readFileSync(join(target, "package.json"), "utf8")) as {
+    const { name } = parseJson(readFileSync(join(target, "package.json"), "utf8")) as {
       readonly name: string;
     };
     return [[name, `file:${relative(from, target).replaceAll("\\", "/")}`]];
@@ -133,7 +134,7 @@ function packagedNode(): string | undefined {
   const folder = join(dirname(realpathSync(process.execPath)), "..");
   const file = join(folder, "package.json");
   if (!existsSync(file)) return undefined;
-  const { bin } = JSON.parse(readFileSync(file, "utf8")) as {
+  const { bin } = parseJson(readFileSync(file, "utf8")) as {
     readonly bin?: Readonly<Record<string, string>>;
   };
   return typeof bin === "object" && "node" in bin ? folder : undefined;

@@ -5,6 +5,7 @@
 
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { parseJson } from "@sluice/kit";
 
 /** What can be made. */
 export const KINDS = ["provider", "guardrail", "step", "face"] as const;
@@ -50,7 +51,7 @@ export function renderTemplate(naming: Naming): Map<string, string> {
 export function renderManifest(naming: Naming): Readonly<Record<string, unknown>> {
   const file = join(TEMPLATES, naming.kind, "package.json");
   const text = readFileSync(existsSync(file) ? file : `${file}${PACKED}`, "utf8");
-  return JSON.parse(rename(text, naming)) as Record<string, unknown>;
+  return parseJson(rename(text, naming)) as Record<string, unknown>;
 }
 
 /**

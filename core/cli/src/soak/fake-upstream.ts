@@ -5,6 +5,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { parseJson } from "@sluice/kit";
 
 /** A running one. */
 export interface FakeUpstream {
@@ -45,7 +46,7 @@ export async function startFakeUpstream(): Promise<FakeUpstream> {
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as {
+  const body = parseJson(Buffer.concat(chunks).toString("utf8")) as {
     readonly model?: string;
     readonly stream?: boolean;
   };

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { extname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { parseJson } from "@sluice/kit";
 
 /** What a gateway holds. */
 export interface Held {
@@ -72,7 +73,7 @@ export async function startGatewayChild(path: string): Promise<GatewayChild> {
       const line = await until(PROBE_MS, child, () => said.lines[before]);
       if (line === undefined)
         throw new Error(`the gateway does not say what it holds:\n${said.error}`);
-      return JSON.parse(line.slice("soak ".length)) as Held;
+      return parseJson(line.slice("soak ".length)) as Held;
     },
     stop: () => end(child),
   };

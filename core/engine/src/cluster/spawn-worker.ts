@@ -15,6 +15,7 @@ import {
   REPORT_FD,
   type ToWorker,
 } from "./worker-messages.ts";
+import { parseJson } from "@sluice/kit";
 
 /** A worker that serves, or did. */
 export interface Member extends WorkerAddress {
@@ -148,7 +149,7 @@ function readReports(worker: Worker, onReport: (report: BlockReport) => void): v
   stream.on("error", () => undefined);
   createInterface({ input: stream }).on("line", (line) => {
     try {
-      onReport(JSON.parse(line) as BlockReport);
+      onReport(parseJson(line) as BlockReport);
     } catch {
       // The process was ended in the middle of it.
     }

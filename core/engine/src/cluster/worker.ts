@@ -20,12 +20,13 @@ import {
   REPORT_FD,
   type ToWorker,
 } from "./worker-messages.ts";
+import { parseJson } from "@sluice/kit";
 
 /**
  * Starts and serves until the supervisor ends it. Never rejects: `host.exit` receives how it ended.
  */
 export async function runWorker(given: StartOptions, host: WorkerHost): Promise<void> {
-  const assignment = JSON.parse(process.env[ASSIGNMENT_VARIABLE] ?? "{}") as Assignment;
+  const assignment = parseJson(process.env[ASSIGNMENT_VARIABLE] ?? "{}") as Assignment;
   const worker = new WorkerProcess(host);
   process.on("message", (message: ToWorker) => worker.receive(message));
   send({ type: "hears" });

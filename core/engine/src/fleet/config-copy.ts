@@ -4,14 +4,14 @@ import { readFileSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { StoredConfiguration } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 
 const OWNER_ONLY = 0o600;
 
 /** Reads the copy; `undefined` without a whole one. */
 export function readCopy(dataDirectory: string): StoredConfiguration | undefined {
   try {
-    const read = JSON.parse(
+    const read = parseJson(
       readFileSync(pathOf(dataDirectory), "utf8"),
     ) as Partial<StoredConfiguration>;
     const { id, contents, files } = read;

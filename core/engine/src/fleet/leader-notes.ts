@@ -1,5 +1,7 @@
 /** What a leader writes into its lease: when each job ran, and how it ended. */
 
+import { parseJson } from "@sluice/kit";
+
 /** The last run of a job. */
 export interface JobNote {
   /** When it began, milliseconds since 1970. */
@@ -28,7 +30,7 @@ export function writeNotes(notes: JobNotes): string {
 /** The notes of a text, which another version may have written. What is no note is left out. */
 export function readNotes(text: string): JobNotes {
   try {
-    const read: unknown = JSON.parse(text);
+    const read: unknown = parseJson(text);
     if (typeof read !== "object" || read === null) return {};
     const notes = Object.entries(read as Record<string, Partial<JobNote> | null>);
     return Object.fromEntries(

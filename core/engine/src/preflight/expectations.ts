@@ -6,6 +6,7 @@ import type { TestExpectSection } from "../config/schema/pipeline-tests.ts";
 import type { ScriptedUpstreamLog } from "./upstream-log.ts";
 import { describe, readPath, sameValue } from "./values.ts";
 import type { ReceivedReply } from "../http/in-memory.ts";
+import { parseJson } from "@sluice/kit";
 
 /** The observable outcome of a test. */
 export interface Outcome {
@@ -143,7 +144,7 @@ const EXPECTATIONS: Readonly<Record<keyof TestExpectSection, Expectation>> = {
 function unequal(what: string, members: Readonly<Record<string, unknown>>, text: string): string[] {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     return [`expected a JSON ${what}, but ${describe(text)} came`];
   }
@@ -161,7 +162,7 @@ function cameOf({ reply, errorCode, errors }: Outcome): string {
   if (reply.status < 400) return String(reply.status);
   let message: unknown;
   try {
-    message = readPath(JSON.parse(reply.body), "error.message");
+    message = readPath(parseJson(reply.body), "error.message");
   } catch {
     message = undefined;
   }
@@ -184,7 +185,7 @@ function hasError(error: string, { reply, errorCode }: Outcome): boolean {
 function textOf({ headers, body }: ReceivedReply): string {
   const isStream = String(headers["content-type"]).startsWith("text/event-stream");
   const documents = isStream
-    ? [...body.matchAll(/^data: (\{.*\})$/gm)].map(([, json = ""]) => JSON.parse(json) as unknown)
+    ? [...body.matchAll(/^data: (\{.*\})$/gm)].map(([, json = ""]) => parseJson(json) as unknown)
     : [parsed(body)];
   const path = isStream ? "choices[0].delta.content" : "choices[0].message.content";
   return documents.map((document) => readPath(document, path) ?? "").join("");
@@ -192,7 +193,7 @@ function textOf({ headers, body }: ReceivedReply): string {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -4,6 +4,7 @@ import type { LocalCall, ProviderRequest } from "@sluice/contract";
 import type { ScriptedAnswer, ScriptedCall } from "@sluice/runtime/transport";
 import type { TestOutcomeSection } from "../config/schema/pipeline-tests.ts";
 import { answerOf, type Asked, isNative } from "./outcomes.ts";
+import { parseJson } from "@sluice/kit";
 
 /**
  * Header that ties a call to its request and marks a reply in the provider's own dialect. It never
@@ -111,7 +112,7 @@ function askedOf(request: ProviderRequest | undefined, call: ScriptedCall): Aske
 
 function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return typeof value === "object" && value !== null
       ? (value as Readonly<Record<string, unknown>>)
       : {};

@@ -1,6 +1,6 @@
 /** Loads the packages and files that `plugins:` names. */
 
-import { within } from "@sluice/kit";
+import { within, parseJson } from "@sluice/kit";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, isAbsolute, join, resolve } from "node:path";
@@ -244,7 +244,7 @@ function manifestOf(path: string): Manifest | undefined {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     const file = join(folder, "package.json");
     if (existsSync(file)) {
-      const manifest = JSON.parse(readFileSync(file, "utf8")) as Manifest;
+      const manifest = parseJson(readFileSync(file, "utf8")) as Manifest;
       if (manifest.version !== undefined) return manifest;
     }
     if (folder === dirname(folder)) return undefined;

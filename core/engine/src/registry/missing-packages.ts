@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Finding } from "../config/finding.ts";
 import type { OpenedConfig } from "../config/load.ts";
+import { parseJson } from "@sluice/kit";
 
 /**
  * What a package of plugins says of itself in package.json: `"sluice": { "plugins":
@@ -77,7 +78,7 @@ function packagesIn(modules: string): readonly string[] {
 
 function manifestAt(folder: string): PluginManifest {
   try {
-    return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as PluginManifest;
+    return parseJson(readFileSync(join(folder, "package.json"), "utf8")) as PluginManifest;
   } catch {
     return {};
   }

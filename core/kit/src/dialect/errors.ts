@@ -16,6 +16,7 @@ import { table } from "../json/table.ts";
 import { scrub } from "../openai/scrub.ts";
 import { readRetryAfterMs } from "../transport/calls/retry-after.ts";
 import { REFUSAL_WORDS, type RefusalClass } from "./fields/refusal-words.ts";
+import { parseJson } from "../json/parse.ts";
 
 /** The class of a failure. It decides about retries, another key and another model. */
 export type FailureClass =
@@ -326,7 +327,7 @@ export function readFailure(
 export function errorBodyOf(body: string): JsonObject | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(body);
+    value = parseJson(body);
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";
+import { parseJson } from "../json/parse.ts";
 
 /** An object without the members that are `undefined`. */
 export function present(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
@@ -22,7 +23,7 @@ export function textIn(value: JsonValue | undefined): string | undefined {
 export function parseObject(text: string): JsonObject | undefined {
   if (!text.trimStart().startsWith("{")) return undefined;
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

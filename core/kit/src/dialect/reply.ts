@@ -14,6 +14,7 @@ import { parseBytes } from "../json/prepared.ts";
 import { invalidReply } from "../openai/embeddings/skeleton-reply.ts";
 import { finishReason, type FinishTable } from "./finish.ts";
 import { usageJson } from "./usage.ts";
+import { parseJson } from "../json/parse.ts";
 
 /** A tool call of a reply. */
 export interface ReplyCall {
@@ -117,7 +118,7 @@ export function readJsonBody(body: Uint8Array): JsonObject {
 export function readJsonEvent(data: string): JsonObject {
   let value: unknown;
   try {
-    value = JSON.parse(data);
+    value = parseJson(data);
   } catch (cause) {
     throw new GatewayError(
       "upstream_invalid_response",

@@ -13,6 +13,7 @@ import {
 } from "./document.ts";
 import { hostileTexts, objectText, valueText } from "./json-text.fixture.ts";
 import { readMembers } from "./members.ts";
+import { parseJson } from "./parse.ts";
 
 const MAX_MS = 10_000;
 
@@ -25,7 +26,7 @@ const changes = fc
       name,
       fc.oneof(
         fc.constant(undefined),
-        valueText.map((text) => JSON.parse(text) as JsonValue),
+        valueText.map((text) => parseJson(text) as JsonValue),
       ),
     ),
     { maxLength: 4 },
@@ -34,7 +35,7 @@ const changes = fc
 
 /** What changing the parsed object gives. */
 function changed(text: string, by: JsonObject): unknown {
-  const members = new Map(Object.entries(JSON.parse(text) as JsonObject));
+  const members = new Map(Object.entries(parseJson(text) as JsonObject));
   for (const [key, value] of Object.entries(by)) {
     if (value === undefined) members.delete(key);
     else members.set(key, value);
@@ -44,7 +45,7 @@ function changed(text: string, by: JsonObject): unknown {
 
 /** As JSON would give it back: JSON.stringify writes -0 as 0. */
 function plain(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value));
+  return parseJson(JSON.stringify(value));
 }
 
 function textsOf(text: string, without: JsonObject): string[] {
@@ -68,7 +69,7 @@ describe("a document with changes", () => {
       fc.property(objectText, changes, (text, by) => {
         const document = documentOf(text).with(by);
         const expected = changed(text, by);
-        expect(isDeepStrictEqual(plain(JSON.parse(String(document.bytes))), expected)).toBe(true);
+        expect(isDeepStrictEqual(plain(parseJson(String(document.bytes))), expected)).toBe(true);
         expect(isDeepStrictEqual(plain(document.value), expected)).toBe(true);
       }),
       { numRuns: amount(200, 1_000) },
@@ -90,7 +91,7 @@ describe("a document with changes", () => {
         const twice = documentOf(text).with(first).with(second);
         const once = documentOf(text).with({ ...first, ...second });
         expect(
-          isDeepStrictEqual(JSON.parse(String(twice.bytes)), JSON.parse(String(once.bytes))),
+          isDeepStrictEqual(parseJson(String(twice.bytes)), parseJson(String(once.bytes))),
         ).toBe(true);
       }),
     );

@@ -8,6 +8,7 @@ import { findMember, type Member, readMembers } from "./members.ts";
 import { MemberTexts } from "./member-texts.ts";
 import type { PagedText } from "./paged-text.ts";
 import { isLongerThan, writtenPieces } from "./sliced/write.ts";
+import { parseJson } from "./parse.ts";
 
 /** A document read from text. The text is not checked; `value` parses it on first use. */
 export function documentOf(text: string, bytes?: Uint8Array): JsonDocument {
@@ -74,7 +75,7 @@ class TextDocument implements JsonDocument {
   }
 
   get value(): JsonObject {
-    this.#value ??= JSON.parse(wholeOf(this.#text ?? "{}")) as JsonObject;
+    this.#value ??= parseJson(wholeOf(this.#text ?? "{}")) as JsonObject;
     return this.#value;
   }
 

@@ -22,15 +22,10 @@ const number = fc.oneof(
   fc.constantFrom("1E+2", "-0.0e-1"),
 );
 
-/**
- * A member's key, quoted: from a small set, so that duplicates and hits are common, or any key.
- * Keys that end in a backslash and keys with a quotation mark are left out. V8 13.6 (Node 24.21)
- * that has parsed `{"m":1,"\\":1}`, in any test of the process, reads the key of `{"m":1,"\"":1}` as
- * a backslash, so JSON.parse is no reference there.
- */
+/** A member's key, quoted: from a small set, so that duplicates and hits are common, or any key. */
 const key = fc.oneof(
   fc.constantFrom('"model"', '"seed"', '"a"', '"mod\\u0065l"', '""', '"\\u0061"'),
-  string.filter((text) => !/"|\\$/.test(JSON.parse(text) as string)),
+  string,
 );
 
 const { value, object } = fc.letrec<{ value: string; object: string; array: string }>((tie) => ({

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { amount } from "@sluice/testing";
 import { hostileTexts, objectText } from "./json-text.fixture.ts";
 import { findMember, readMembers } from "./members.ts";
+import { parseJson } from "./parse.ts";
 
 /**
  * Far from what a linear walk takes (some 10 ms), and far from what a quadratic one would
@@ -48,11 +49,11 @@ describe("readMembers", () => {
   it("finds the members that JSON.parse finds, each with its own text", () => {
     fc.assert(
       fc.property(objectText, (text) => {
-        const parsed = JSON.parse(text) as Record<string, unknown>;
+        const parsed = parseJson(text) as Record<string, unknown>;
         const found = new Map(values(text));
         expect([...found.keys()].sort()).toEqual(Object.keys(parsed).sort());
         for (const [key, slice] of found)
-          expect(JSON.parse(slice)).toEqual(Object.getOwnPropertyDescriptor(parsed, key)?.value);
+          expect(parseJson(slice)).toEqual(Object.getOwnPropertyDescriptor(parsed, key)?.value);
       }),
       { numRuns: amount(100, 500) },
     );

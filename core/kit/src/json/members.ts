@@ -4,8 +4,8 @@
  * takes linear time.
  */
 
-const QUOTE = 34;
-const BACKSLASH = 92;
+import { QUOTE, skipSpace, stringEnd } from "./scan.ts";
+
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 const OPEN_BRACKET = 91;
@@ -138,31 +138,6 @@ class MemberCursor {
     this.#at = this.#text.length;
     return -1;
   }
-}
-
-function skipSpace(text: string, from: number): number {
-  let at = from;
-  for (;;) {
-    const code = text.charCodeAt(at);
-    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return at;
-    at++;
-  }
-}
-
-/** The offset after a string's closing quote. `from` is its opening quote. */
-function stringEnd(text: string, from: number): number {
-  const quote = text.indexOf('"', from + 1);
-  if (quote < 0) return text.length;
-  let escapes = 0;
-  while (text.charCodeAt(quote - 1 - escapes) === BACKSLASH) escapes++;
-  if (escapes % 2 === 0) return quote + 1;
-  // One escaped quote is often followed by more. A search for each is ten times slower than a loop.
-  for (let at = quote + 1; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === BACKSLASH) at++;
-    else if (code === QUOTE) return at + 1;
-  }
-  return text.length;
 }
 
 function scalarEnd(text: string, from: number): number {

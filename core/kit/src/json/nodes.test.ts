@@ -4,11 +4,12 @@ import type { JsonObject } from "@sluice/contract";
 import { amount } from "@sluice/testing";
 import { readMembers } from "./members.ts";
 import { hasRepeatedMembers, nodesOf } from "./nodes.ts";
+import { parseJson } from "./parse.ts";
 
 /** The nodes of a text, and those of its value. */
 const both = (text: string): readonly [number, number] => [
   readMembers(text).nodes,
-  nodesOf(JSON.parse(text) as JsonObject),
+  nodesOf(parseJson(text) as JsonObject),
 ];
 
 /** A text, and the same with one member of one object written twice. */
@@ -115,14 +116,14 @@ describe("repeated members", () => {
     ['{"":[]}', false],
     ["{}", false],
   ])("are found in %s: %s", (text, isRepeated) => {
-    expect(hasRepeatedMembers(text, JSON.parse(text) as JsonObject)).toBe(isRepeated);
+    expect(hasRepeatedMembers(text, parseJson(text) as JsonObject)).toBe(isRepeated);
   });
 
   it("are in no text that was written from a value", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = JSON.stringify({ value });
-        expect(hasRepeatedMembers(text, JSON.parse(text) as JsonObject)).toBe(false);
+        expect(hasRepeatedMembers(text, parseJson(text) as JsonObject)).toBe(false);
       }),
     );
   });

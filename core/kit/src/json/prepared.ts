@@ -9,6 +9,7 @@ import type { Member, ShapeLimits } from "./members.ts";
 import type * as Stages from "../stages.ts";
 import { decodePages, type PagedText } from "./paged-text.ts";
 import { parseInSlices, type Sliced } from "./sliced/parse.ts";
+import { parseJson } from "./parse.ts";
 
 const UNBOUNDED: ShapeLimits = { maxDepth: Infinity, maxNodes: Infinity };
 
@@ -60,7 +61,7 @@ export function parseBytes(bytes: Uint8Array): Prepared {
   const known = prepared.get(bytes);
   if (known !== undefined) return known;
   const text = textOf(bytes);
-  return { text, value: JSON.parse(text) };
+  return { text, value: parseJson(text) };
 }
 
 function textOf(bytes: Uint8Array): string {

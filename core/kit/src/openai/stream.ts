@@ -14,6 +14,7 @@ import { readEmbeddedError } from "./errors.ts";
 import { RecentFrames } from "./repair/recent-frames.ts";
 import { asksForUsage, NULL_USAGE, withoutNullUsage, withoutUsage } from "./unasked-usage.ts";
 import { readUsage } from "./usage.ts";
+import { parseJson } from "../json/parse.ts";
 
 /** A frame with a known text; the object is parsed on first use. */
 export function rawFrame(raw: string): Frame {
@@ -37,7 +38,7 @@ class RawFrame implements Frame {
   }
 
   chunk(): JsonObject {
-    this.#chunk ??= JSON.parse(this.raw) as JsonObject;
+    this.#chunk ??= parseJson(this.raw) as JsonObject;
     return this.#chunk;
   }
 }

@@ -1,6 +1,7 @@
 /** Events of one form that were read together, and their frames. */
 
 import type { Frame, JsonObject } from "@sluice/contract";
+import { parseJson } from "../json/parse.ts";
 
 /** The text of a frame around the texts that it shows. */
 export interface FrameShape {
@@ -162,7 +163,7 @@ class RunFrame implements Frame {
   }
 
   chunk(): JsonObject {
-    this.#chunk ??= JSON.parse(this.raw) as JsonObject;
+    this.#chunk ??= parseJson(this.raw) as JsonObject;
     return this.#chunk;
   }
 }

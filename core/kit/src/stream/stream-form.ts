@@ -6,6 +6,7 @@
 
 import type { EventForm, JsonValue } from "@sluice/contract";
 import { FrameRun, type FrameShape } from "./frame-run.ts";
+import { parseJson } from "../json/parse.ts";
 
 /** An event that was translated into one frame. */
 export interface LearntEvent {
@@ -356,7 +357,7 @@ function valueAt(value: JsonValue | undefined, path: Hole["path"]): JsonValue | 
 
 function parsed(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue;
+    return parseJson(text) as JsonValue;
   } catch {
     return undefined;
   }

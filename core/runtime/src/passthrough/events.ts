@@ -2,7 +2,7 @@
 
 import { type Frame, GatewayError, type JsonObject } from "@sluice/contract";
 import { createEventReader } from "@sluice/kit/internals";
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 
 /**
  * An event of a native stream. `chunk` throws `upstream_invalid_response` for an event that is
@@ -49,7 +49,7 @@ function parse(raw: string): JsonObject {
   if (END_MARKS.has(raw.trim())) return {};
   let value: unknown;
   try {
-    value = JSON.parse(raw);
+    value = parseJson(raw);
   } catch {
     value = undefined;
   }

@@ -4,7 +4,7 @@
  */
 
 import type { JsonObject, StreamFraming, Usage } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 import {
   BEDROCK_METRICS,
   carriedReply,
@@ -158,7 +158,7 @@ function isTelling(text: string): boolean {
 }
 
 function objectOf(text: string): JsonObject {
-  const value: unknown = JSON.parse(text);
+  const value: unknown = parseJson(text);
   return isObject(value) ? value : {};
 }
 

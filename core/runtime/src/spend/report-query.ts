@@ -8,6 +8,7 @@ import {
 } from "@sluice/contract";
 import { readDate } from "./dates.ts";
 import { invalidParameter, limitOf, readParameters } from "./parameters.ts";
+import { parseJson } from "@sluice/kit";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -151,7 +152,7 @@ function readCursor(text: string, dimensions: number): NonNullable<SpendReportQu
 
 function listIn(text: string): readonly unknown[] {
   try {
-    const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
+    const value: unknown = parseJson(Buffer.from(text, "base64url").toString());
     return Array.isArray(value) ? value : [undefined];
   } catch {
     return [undefined];

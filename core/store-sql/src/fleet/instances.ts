@@ -3,6 +3,7 @@
 import type { InstanceRecord, InstanceReport, InstanceStore } from "@sluice/contract";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { InstanceTable, Schema } from "../schema.ts";
+import { parseJson } from "@sluice/kit";
 
 /** The open database: asked at every call. */
 export interface FleetPlace {
@@ -65,7 +66,7 @@ export function createInstanceStore(place: FleetPlace): InstanceStore {
 function toRecord({ id, worker, seen_at_ms: seenAtMs, report }: InstanceTable): InstanceRecord[] {
   let read: Partial<InstanceReport>;
   try {
-    read = JSON.parse(report) as Partial<InstanceReport>;
+    read = parseJson(report) as Partial<InstanceReport>;
   } catch {
     return [];
   }

@@ -14,6 +14,7 @@ import type { RolloutReportTable, RolloutTable } from "../schema.ts";
 import type { StatementResult } from "../statement-driver.ts";
 import type { RefusalOf } from "../tenants/conflicts.ts";
 import type { FleetPlace } from "./instances.ts";
+import { parseJson } from "@sluice/kit";
 
 /** The open database. */
 export interface RolloutPlace extends FleetPlace {
@@ -90,7 +91,7 @@ function reads({
         .where("id", "=", id)
         .executeTakeFirst();
       const text = row?.files ?? null;
-      return text === null ? undefined : (JSON.parse(text) as Readonly<Record<string, string>>);
+      return text === null ? undefined : (parseJson(text) as Readonly<Record<string, string>>);
     },
   };
 }
@@ -209,7 +210,7 @@ function detailOf(draft: RolloutDraft): Detail {
 }
 
 function toRecord(row: Omit<RolloutTable, "files">): RolloutRecord {
-  const detail = JSON.parse(row.detail) as Partial<Detail>;
+  const detail = parseJson(row.detail) as Partial<Detail>;
   return {
     source: row.source === "store" ? "store" : "files",
     id: row.id,
@@ -231,7 +232,7 @@ function toRecord(row: Omit<RolloutTable, "files">): RolloutRecord {
 
 function toReport({ instance, process, report }: RolloutReportTable): RolloutReport[] {
   try {
-    const read = JSON.parse(report) as Partial<RolloutReport>;
+    const read = parseJson(report) as Partial<RolloutReport>;
     const { outcome = "waiting", reasons = [], evidence = null } = read;
     return [{ instance, process, outcome, reasons, evidence: evidence as JsonObject | null }];
   } catch {

@@ -8,6 +8,7 @@ import { type Kysely, sql } from "kysely";
 import type { KeyTable, Schema } from "../schema.ts";
 import { keyConditions } from "./key-filter.ts";
 import { anyOf, beginsWith, type Condition, is, isOneOf } from "./shape.ts";
+import { parseJson } from "@sluice/kit";
 
 /** A walk along one index. Several of them, one after the other, are an order. */
 interface Walk {
@@ -159,7 +160,7 @@ function cursorOf({ walk, value, id }: Place): string {
 
 function readCursor(cursor: string, walks: readonly Walk[]): Place {
   try {
-    const [walk, value, id] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown[];
+    const [walk, value, id] = parseJson(Buffer.from(cursor, "base64url").toString()) as unknown[];
     const column = typeof walk === "number" ? walks[walk]?.column : undefined;
     const type = column?.endsWith("_ms") === true ? "number" : "string";
     if (column !== undefined && typeof value === type && typeof id === "string")

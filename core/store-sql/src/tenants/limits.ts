@@ -10,6 +10,7 @@ import {
 } from "@sluice/contract";
 import type { AmountColumns, LimitColumns } from "../schema.ts";
 import { readList, readObject, toJsonText, withoutNul } from "../text.ts";
+import { parseJson } from "@sluice/kit";
 
 /** Columns of the amounts that are present. */
 export function amountColumns(members: Partial<Amounts>): Partial<AmountColumns> {
@@ -106,7 +107,7 @@ export function readAliases(text: string): Readonly<Record<string, string>> {
 
 /** Reads a rule of self-service; null is none. */
 export function readSelfService(text: string | null): SelfService | null {
-  return text === null ? null : (JSON.parse(text) as SelfService);
+  return text === null ? null : (parseJson(text) as SelfService);
 }
 
 /** The column of a rule of self-service. */

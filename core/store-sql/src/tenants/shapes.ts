@@ -29,6 +29,7 @@ import {
   selfServiceText,
 } from "./limits.ts";
 import { anyOf, is, isOneOf, NOTHING, type Shape } from "./shape.ts";
+import { parseJson } from "@sluice/kit";
 
 interface Origin {
   readonly managedBy?: ManagedBy;
@@ -163,7 +164,7 @@ export const USER: ShapeOf<"user", tables.UserTable> = {
     kind: row.kind as UserRecord["kind"],
     email: row.email,
     organizations: readList(row.organizations),
-    roles: JSON.parse(row.roles) as readonly RoleGrant[],
+    roles: parseJson(row.roles) as readonly RoleGrant[],
     ...originOf(row),
   }),
   filters: {

@@ -11,6 +11,7 @@ import { type CompiledQuery, type Kysely, sql } from "kysely";
 import type { StatementResult } from "../statement-driver.ts";
 import { conflictOf, type RefusalOf } from "./conflicts.ts";
 import { type Condition, conditionsOf, type Shape } from "./shape.ts";
+import { parseJson } from "@sluice/kit";
 
 /** A connection without the types of its tables: a shape has those of one. */
 export type AnyTables = Kysely<Record<string, Record<string, unknown>>>;
@@ -181,7 +182,7 @@ function isBehind(columns: readonly string[], cursor: string): Condition {
 
 function readCursor(cursor: string): readonly string[] | undefined {
   try {
-    const values: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
+    const values: unknown = parseJson(Buffer.from(cursor, "base64url").toString());
     if (Array.isArray(values) && values.every((value) => typeof value === "string")) return values;
   } catch {
     // Not JSON.

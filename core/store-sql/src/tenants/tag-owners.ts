@@ -3,6 +3,7 @@
 import type { KeyStore, TagOwner } from "@sluice/contract";
 import type { Kysely } from "kysely";
 import type { Schema } from "../schema.ts";
+import { parseJson } from "@sluice/kit";
 
 const MAX_OWNERS = 100;
 
@@ -55,5 +56,5 @@ function toTagOwner(owner: string): TagOwner {
 }
 
 function pairOf(id: string): [string, string] {
-  return JSON.parse(id) as [string, string];
+  return parseJson(id) as [string, string];
 }

@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 import { secondsOf, wholeOf } from "./numbers.ts";
 
 type Sent = Pick<EdgeRequest, "client">;
@@ -41,7 +41,7 @@ export function headerText({ client }: Sent, name: string): string | undefined {
 /** An object as JSON. A value that is none says nothing, as with LiteLLM. */
 export function headerObject({ client }: Sent, name: string): JsonObject | undefined {
   try {
-    const value = JSON.parse(client.header(name) ?? "null") as JsonValue;
+    const value = parseJson(client.header(name) ?? "null") as JsonValue;
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -5,6 +5,7 @@ import { answerInstead } from "./answer.ts";
 import { readFallbacks } from "./fallbacks.ts";
 import { headerSeconds, headerTags, headerWhole, headerObject, headerText } from "./headers.ts";
 import { secondsOf, wholeOf } from "./numbers.ts";
+import { parseJson } from "@sluice/kit";
 
 /** What a reading is collected in. */
 interface Draft {
@@ -93,7 +94,7 @@ function readNotes(request: EdgeRequest, draft: Draft): void {
 
 function objectIn(text: string): JsonObject | undefined {
   try {
-    const value = JSON.parse(text) as JsonValue;
+    const value = parseJson(text) as JsonValue;
     return typeof value === "object" && value !== null && !Array.isArray(value)
       ? (value as JsonObject)
       : undefined;

@@ -3,6 +3,7 @@
 import { createHash, type Hash, hash } from "node:crypto";
 import { readMembers } from "@sluice/kit/internals";
 import type { JsonDocument, JsonObject, JsonValue } from "@sluice/contract";
+import { parseJson } from "@sluice/kit";
 
 /** Text beyond this goes into the hash piece by piece; below, one call of the whole is faster. */
 const MAX_PENDING_CHARACTERS = 65_536;
@@ -119,7 +120,7 @@ function exactValue({ bytes }: JsonDocument, name: string): JsonValue {
   if (member === undefined) return null;
   const revive = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>
     isRounded(value) ? (context?.source ?? String(value)) : value;
-  return JSON.parse(text.slice(member.valueStart, member.end), revive) as JsonValue;
+  return parseJson(text.slice(member.valueStart, member.end), revive) as JsonValue;
 }
 
 function isRounded(value: unknown): value is number {

@@ -25,6 +25,7 @@ import type { FlightResult } from "./single-flight.ts";
 import { mayKeep } from "./reply.ts";
 import type { CacheDirectives } from "./directives.ts";
 import { CanonicalDigest } from "./canonical-digest.ts";
+import { parseJson } from "@sluice/kit";
 
 /** One input of a request. */
 interface Input {
@@ -200,7 +201,7 @@ function written(
   to: EmbeddingCalls.Format,
 ): Uint8Array {
   if (from === to) return text;
-  const value: unknown = JSON.parse(Buffer.from(text).toString("latin1"));
+  const value: unknown = parseJson(Buffer.from(text).toString("latin1"));
   const other =
     typeof value === "string"
       ? base64ToFloats(value)

@@ -9,7 +9,7 @@ import {
   originalOf,
   rawFrame,
 } from "@sluice/kit/internals";
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 import { openAttempt, type ReplyOrigin } from "@sluice/runtime";
 import type {
   Attempt,
@@ -129,7 +129,7 @@ export function decodeEntry(bytes: Uint8Array): Entry | undefined {
   const end = bytes.indexOf(LINE_FEED);
   if (end < 0) return undefined;
   try {
-    const head: unknown = JSON.parse(textOf(bytes.subarray(0, end)));
+    const head: unknown = parseJson(textOf(bytes.subarray(0, end)));
     if (!isObject(head) || head.version !== 1) return undefined;
     const known = head as unknown as EntryHead;
     const rest = bytes.subarray(end + 1);

@@ -5,7 +5,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { closing, discardReply } from "@sluice/runtime";
-import { documentOf, isObject } from "@sluice/kit";
+import { documentOf, isObject, parseJson } from "@sluice/kit";
 import { Gathered, hasRepeatedMembers, withTexts, writtenDocument } from "@sluice/kit/internals";
 import {
   type BodyOptions,
@@ -116,7 +116,7 @@ async function judgeJson(bytes: Buffer, options: BodyOptions): Promise<Uint8Arra
   const text = bytes.toString("utf8").replace(/^\ufeff/, "");
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     throw new GatewayError(
       "upstream_invalid_response",

@@ -1,7 +1,7 @@
 /** Stored responses in the shared state: sealed, each under its key, within bounds. */
 
 import { GatewayError, type Host, type JsonObject, type MaybePromise } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 
 /** How long responses are stored, and how many bytes of them. */
 export interface StoreLimits {
@@ -34,7 +34,7 @@ export class ResponseStore {
     hold?: (bytes: number) => boolean,
   ): Promise<JsonObject | undefined> {
     const bytes = await this.findBytes(keyId, id, hold);
-    const entry: unknown = bytes === undefined ? undefined : JSON.parse(textOf(bytes));
+    const entry: unknown = bytes === undefined ? undefined : parseJson(textOf(bytes));
     return isObject(entry) ? entry : undefined;
   }
 

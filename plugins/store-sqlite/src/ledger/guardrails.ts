@@ -5,6 +5,7 @@ import { withoutNul } from "@sluice/store-sql/text";
 import type { DatabaseSync } from "node:sqlite";
 import { LEDGER_COLUMNS } from "./columns.ts";
 import { AT, type LedgerValues } from "./sums/amounts.ts";
+import { parseJson } from "@sluice/kit";
 
 const DAY_MS = 86_400_000;
 
@@ -17,7 +18,7 @@ export const GUARDRAIL_DAYS = `create table guardrail_day (
 /** The counts of a row, behind the values of its columns. */
 export function countsIn(row: LedgerValues): readonly GuardrailCount[] {
   const text = row[LEDGER_COLUMNS.length];
-  return typeof text === "string" ? (JSON.parse(text) as readonly GuardrailCount[]) : [];
+  return typeof text === "string" ? (parseJson(text) as readonly GuardrailCount[]) : [];
 }
 
 /** The values of the columns alone. */

@@ -3,7 +3,7 @@
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { errorMessage } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 import { NO_MODEL } from "../entries/entry.ts";
 import { readRows } from "../read-rows.ts";
 import { hasContent, idAt, jsonAt, listAt, numberAt, type Row, textAt } from "../values.ts";
@@ -203,7 +203,7 @@ function completeMembers({ keyMembers, members, users }: ExportIndex): void {
 /** The organizations that keys of an export belong to; `""`: some belong to none. */
 export function placesOfKeys({ keyPlaces, teams }: ExportIndex): readonly string[] {
   const places = [...keyPlaces].map((place) => {
-    const [teamId, own] = JSON.parse(place) as [string | null, string | null];
+    const [teamId, own] = parseJson(place) as [string | null, string | null];
     return (teamId === null ? null : teams.get(teamId)) ?? own ?? "";
   });
   return [...new Set(places)].toSorted();

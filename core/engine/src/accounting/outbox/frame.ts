@@ -6,6 +6,7 @@
 import { crc32 } from "node:zlib";
 import type { SpendRow } from "@sluice/contract";
 import { rowOfText } from "./row-text.ts";
+import { parseJson } from "@sluice/kit";
 
 /** Hexadecimal digits of the CRC-32 that a line begins with. */
 const CRC_DIGITS = 8;
@@ -64,7 +65,7 @@ export function sequenceOf(text: Buffer): number {
 
 /** The content of a frame by its text. */
 export function decodeFrame(text: Buffer): Frame {
-  const [sequence, notes, rows] = JSON.parse(text.toString()) as [
+  const [sequence, notes, rows] = parseJson(text.toString()) as [
     number,
     readonly (readonly unknown[])[],
     readonly unknown[],

@@ -7,6 +7,7 @@ import { errorMessage, type SpendRow } from "@sluice/contract";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { parseJson } from "@sluice/kit";
 
 /** How long opening waits for a process that is about to end, in milliseconds. */
 const OPEN_TIMEOUT_MS = 2_000;
@@ -74,7 +75,7 @@ function moveOldRows(
     const found = select.all();
     const last = found.at(-1);
     if (last === undefined) break;
-    move(found.map(({ body }) => JSON.parse(String(body)) as readonly SpendRow[]));
+    move(found.map(({ body }) => parseJson(String(body)) as readonly SpendRow[]));
     remove.run(last["seq"]!);
   }
   database.exec("drop table batch; pragma journal_mode = delete; vacuum;");

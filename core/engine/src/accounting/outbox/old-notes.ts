@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { SpendRow } from "@sluice/contract";
 import type { LogPlace } from "./log.ts";
 import { rowOfNote } from "./note-text.ts";
+import { parseJson } from "@sluice/kit";
 
 /** The path of the file: `calls.log` beside `outbox.db`. */
 export function oldNotesPath({ directory, name }: LogPlace): string {
@@ -22,7 +23,7 @@ export function readOldNotes(place: LogPlace): readonly SpendRow[] {
   }
   return text.split("\n").flatMap((line) => {
     try {
-      return rowOfNote(JSON.parse(line)) ?? [];
+      return rowOfNote(parseJson(line)) ?? [];
     } catch {
       return [];
     }

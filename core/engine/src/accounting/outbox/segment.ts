@@ -16,6 +16,7 @@ import {
 } from "node:fs";
 import { encodeLine, textOfLine } from "./frame.ts";
 import { readLines } from "./read-lines.ts";
+import { parseJson } from "@sluice/kit";
 
 const OWNER_ONLY = 0o600;
 
@@ -169,7 +170,7 @@ export function readHeader(file: number, bytes: number): number {
   for (const line of readLines(file, 0, bytes)) {
     const text = textOfLine(line);
     if (text === undefined) break;
-    const { outbox, first } = JSON.parse(text.toString()) as Header;
+    const { outbox, first } = parseJson(text.toString()) as Header;
     if (!KNOWN_FORMS.includes(outbox)) throw new Error("it is of a newer version");
     return first;
   }

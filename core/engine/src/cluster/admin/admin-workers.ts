@@ -34,6 +34,7 @@ import { type BrowserSettings, browserPlace } from "../../http/ui/browser-place.
 import { etagOf, matchesTag } from "../../http/ui/etag.ts";
 import { answerFile, fileRequest, isUiPath } from "../../http/ui/files.ts";
 import { joinAttempts, joinStatus, joinWrite, type SupervisorInfo } from "./join-config.ts";
+import { parseJson } from "@sluice/kit";
 
 /** The parts of the supervisor that the listener needs. */
 export interface WorkersParts {
@@ -283,7 +284,7 @@ function questionsOf(first: Question, { proof }: WorkersParts, isForAll: boolean
 
 /** One worker has written the files. The others read them again. */
 function reloadAfter(written: Question, parts: WorkersParts): Question {
-  const { force, canary, author } = JSON.parse(String(written.body)) as Record<string, unknown>;
+  const { force, canary, author } = parseJson(String(written.body)) as Record<string, unknown>;
   const { others } = questionsOf(written, parts, false);
   const path = "/config/reload";
   const body = Buffer.from(JSON.stringify({ force, canary, author }));

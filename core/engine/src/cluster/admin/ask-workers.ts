@@ -1,6 +1,7 @@
 /** Asking workers: a request to the one admin address is passed on to one of them, or to all. */
 
 import { GatewayError } from "@sluice/contract";
+import { parseJson } from "@sluice/kit";
 
 /** A worker that serves. */
 export interface WorkerAddress {
@@ -169,7 +170,7 @@ function isForbidden({ status }: Answer): boolean {
 }
 
 function isRefusal({ text }: Answer): boolean {
-  return (JSON.parse(text) as { readonly outcome?: unknown }).outcome === "refused";
+  return (parseJson(text) as { readonly outcome?: unknown }).outcome === "refused";
 }
 
 function atLeastOne(answers: readonly Answer[]): Answers {

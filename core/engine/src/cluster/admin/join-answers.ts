@@ -2,12 +2,13 @@
 
 import { joinPages } from "../../telemetry/prometheus.ts";
 import type { Answer, Answers, WorkerAddress } from "./ask-workers.ts";
+import { parseJson } from "@sluice/kit";
 
 /** The worker that served a request has its explanation. The others have at most its rows. */
 export function oneOfThem(answers: Answers): Answer {
   const found = answers.filter(({ status }) => status === 200);
   return (
-    found.find(({ text }) => (JSON.parse(text) as { source?: unknown }).source !== "ledger") ??
+    found.find(({ text }) => (parseJson(text) as { source?: unknown }).source !== "ledger") ??
     found[0] ??
     answers[0]
   );
@@ -33,7 +34,7 @@ export function joined(answers: Answers, join: (values: Values) => unknown): Ans
   if (refused !== undefined) return refused;
   const values = answers.map(({ worker, text }) => ({
     worker,
-    value: JSON.parse(text) as Record<string, unknown>,
+    value: parseJson(text) as Record<string, unknown>,
   }));
   return withValue(answers[0], join(values));
 }

@@ -3,7 +3,7 @@
  * edit in each.
  */
 
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 import type { Answer, Answers, WorkerAddress } from "./ask-workers.ts";
 import { type Values, withValue } from "./join-answers.ts";
 import { joinPreviousKeys } from "../../http/admin/config/previous-key.ts";
@@ -127,7 +127,7 @@ export function joinAttempts(asked: readonly WorkerAddress[], answers: Answers):
   const known = answers.filter(({ status }) => status === 200);
   const [first] = known;
   if (first === undefined) return answers[0];
-  const attempts = known.map(({ worker, text }) => ({ worker, value: JSON.parse(text) as Value }));
+  const attempts = known.map(({ worker, text }) => ({ worker, value: parseJson(text) as Value }));
   const refused = attempts.filter(({ value }) => value["outcome"] === "refused");
   const isSplit = refused.length > 0 && refused.length < attempts.length;
   // A refusal by the first worker holds for all, so the others get no request.
@@ -159,9 +159,9 @@ export function joinWrite(asked: readonly WorkerAddress[], answers: Answers): An
   const [first] = answers;
   const joinedAnswer = joinAttempts(asked, answers);
   if (first.status !== 200) return joinedAnswer;
-  const { files, files_digest } = JSON.parse(first.text) as Value;
+  const { files, files_digest } = parseJson(first.text) as Value;
   return withValue(joinedAnswer, {
-    ...(JSON.parse(joinedAnswer.text) as Value),
+    ...(parseJson(joinedAnswer.text) as Value),
     files,
     files_digest,
   });

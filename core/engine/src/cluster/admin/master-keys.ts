@@ -1,6 +1,7 @@
 /** Master keys of a supervising process: the file of the key may get another one while it runs. */
 
 import { lookAt, type WorkerAddress } from "./ask-workers.ts";
+import { parseJson } from "@sluice/kit";
 
 /** Knows the present key, and those that workers may still have. */
 export class MasterKeys {
@@ -41,6 +42,6 @@ export class MasterKeys {
     }
     if (answer.status !== 200)
       throw new Error(`The workers refuse the master key (status ${answer.status}).`);
-    return JSON.parse(answer.text) as unknown;
+    return parseJson(answer.text) as unknown;
   }
 }

@@ -7,6 +7,7 @@
 
 import { readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { parseJson } from "@sluice/kit";
 
 /** The bundle that brings the command and every shipped plugin. */
 export const UMBRELLA = "sluice";
@@ -122,7 +123,7 @@ function manifestAbove(from: string): Package | undefined {
 function readPackage(folder: string): Package | undefined {
   try {
     const file = realpathSync(join(folder, "package.json"));
-    const manifest: unknown = JSON.parse(readFileSync(file, "utf8"));
+    const manifest: unknown = parseJson(readFileSync(file, "utf8"));
     return typeof manifest === "object" && manifest !== null ? { file, manifest } : undefined;
   } catch {
     return undefined;

@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
 import { BoundedMap } from "../bounded-map.ts";
+import { parseJson } from "@sluice/kit";
 
 type GenaiPrices = typeof import("@pydantic/genai-prices");
 
@@ -68,7 +69,7 @@ function readTable(id: string): { readonly table: SeedTable | undefined } | unde
   if (joined === undefined || !/^[\w-]+$/.test(id)) return undefined;
   const file = new URL(`${TABLES_FOLDER}${id}.json`, joined);
   if (!existsSync(file)) return undefined;
-  return { table: (JSON.parse(readFileSync(file, "utf8")) as SeedTable | null) ?? undefined };
+  return { table: (parseJson(readFileSync(file, "utf8")) as SeedTable | null) ?? undefined };
 }
 
 /** The table in the package, which also guesses. */

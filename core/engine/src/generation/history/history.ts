@@ -8,6 +8,7 @@ import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "@sluice/contract";
 import type { Effect } from "../diff/effects/effect.ts";
+import { parseJson } from "@sluice/kit";
 
 /** The origin of a generation. */
 export type GenerationOrigin = "start" | "files" | "push" | "rollback" | "last_good" | "canary";
@@ -170,7 +171,7 @@ function namesIn(folder: string): readonly string[] {
 
 function readEntry(path: string): StoredEntry | undefined {
   try {
-    const stored = JSON.parse(readFileSync(path, "utf8")) as Partial<StoredEntry> | null;
+    const stored = parseJson(readFileSync(path, "utf8")) as Partial<StoredEntry> | null;
     const isWhole =
       Number.isSafeInteger(stored?.generation) &&
       typeof stored?.digest === "string" &&

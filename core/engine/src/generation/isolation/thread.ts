@@ -2,7 +2,7 @@
  * A thread of an isolated guardrail: makes the guardrail once, then judges one text after another.
  */
 
-import { within } from "@sluice/kit";
+import { within, parseJson } from "@sluice/kit";
 import { workerData } from "node:worker_threads";
 import { stackPlaces } from "@sluice/runtime";
 import type {
@@ -164,7 +164,7 @@ function hostOf({ generation }: ThreadData): Host {
 /** Fields that can leave the thread. */
 function plain(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   try {
-    return JSON.parse(JSON.stringify(fields)) as Readonly<Record<string, unknown>>;
+    return parseJson(JSON.stringify(fields)) as Readonly<Record<string, unknown>>;
   } catch {
     return {};
   }

@@ -1,6 +1,6 @@
 /** Places in the list of requests, and the joining of lists of several workers. */
 
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 import type { JsonObject } from "@sluice/contract";
 
 /**
@@ -22,7 +22,7 @@ export function cursorOf({ atMs, ids }: RequestPlace): string {
 /** The place of a cursor; `undefined` for another text. */
 export function placeOfCursor(cursor: string): RequestPlace | undefined {
   try {
-    const [atMs, ids] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as [
+    const [atMs, ids] = parseJson(Buffer.from(cursor, "base64url").toString("utf8")) as [
       unknown,
       unknown,
     ];

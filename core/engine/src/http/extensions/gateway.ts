@@ -11,6 +11,7 @@ import {
 } from "@sluice/contract";
 import { openInMemory, type OpenReply } from "../in-memory.ts";
 import { insideOf, type OwnListeners } from "./inside.ts";
+import { parseJson } from "@sluice/kit";
 
 /** What the facade of one request is made of. */
 export interface GatewayParts {
@@ -144,7 +145,7 @@ function headersOf({ headers }: IncomingMessage, hasBody: boolean): Record<strin
 
 function valueOf(text: string): JsonValue {
   try {
-    return JSON.parse(text) as JsonValue;
+    return parseJson(text) as JsonValue;
   } catch {
     return text;
   }

@@ -2,6 +2,7 @@
 
 import type { Exchange, FaceMeans, OpenedRequest, Sealer, Unsealed } from "@sluice/contract";
 import { SERVED } from "@sluice/runtime";
+import { parseJson } from "@sluice/kit";
 
 /** The seals of one exchange. */
 export class Seals {
@@ -26,7 +27,7 @@ export class Seals {
   open(sealed: string): Unsealed | undefined {
     const bytes = this.#sealer.open(this.#purpose, this.#owner, Buffer.from(sealed, "base64url"));
     if (bytes === undefined) return undefined;
-    const [deployment, text] = JSON.parse(Buffer.from(bytes).toString()) as [string, string];
+    const [deployment, text] = parseJson(Buffer.from(bytes).toString()) as [string, string];
     return { deployment, text };
   }
 

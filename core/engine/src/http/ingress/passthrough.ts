@@ -8,7 +8,7 @@ import {
   isGatewayError,
   type JsonObject,
 } from "@sluice/contract";
-import { isObject, Stages } from "@sluice/kit";
+import { isObject, Stages, parseJson } from "@sluice/kit";
 import {
   parseInSlices,
   readMembers,
@@ -147,7 +147,7 @@ function* sliced(text: string, limits: ShapeLimits): Stages.Of<Sliced> {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

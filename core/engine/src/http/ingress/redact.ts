@@ -5,6 +5,7 @@
 
 import { hash } from "node:crypto";
 import type { GatewayRequest, JsonObject } from "@sluice/contract";
+import { parseJson } from "@sluice/kit";
 
 const REPLACEMENT = "[redacted]";
 /** Characters of the digest that tells two redacted ids of customers apart. */
@@ -53,7 +54,7 @@ function redactNotes(notes: GatewayRequest["metadata"]): GatewayRequest["metadat
   for (const _ in notes) {
     const text = JSON.stringify(notes);
     const redacted = redact(text);
-    return redacted === text ? notes : (JSON.parse(redacted) as JsonObject);
+    return redacted === text ? notes : (parseJson(redacted) as JsonObject);
   }
   return notes;
 }

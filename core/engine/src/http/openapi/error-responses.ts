@@ -1,7 +1,7 @@
 /** Responses with errors, and schemas as documents show them. */
 
 import { ERROR_CODES, type JsonObject, type JsonSchema, type JsonValue } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 
 /** One response for each status of the table of codes. 499 is left out: no client receives it. */
 export function errorResponses(): JsonObject {
@@ -28,7 +28,7 @@ export function errorReferences(): JsonObject {
 
 /** A schema without the words that only the check reads. */
 export function documented(schema: JsonSchema): JsonSchema {
-  return JSON.parse(
+  return parseJson(
     JSON.stringify(schema, (name, value: unknown) => (name === "x-words" ? undefined : value)),
   ) as JsonSchema;
 }

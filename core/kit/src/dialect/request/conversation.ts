@@ -17,6 +17,7 @@ import {
 } from "./parts.ts";
 import { inGivenOrder } from "./content-order.ts";
 import { invalidField, type Refuse } from "../refusal.ts";
+import { parseJson } from "../../json/parse.ts";
 
 /** A tool call of the model. */
 export interface CallPart {
@@ -256,7 +257,7 @@ function readArguments(value: JsonValue | undefined): Pick<CallPart, "arguments"
   const text = typeof value === "string" ? value : isObject(value) ? JSON.stringify(value) : "";
   if (text.trim() === "") return { arguments: text, input: {} };
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed: unknown = parseJson(text);
     if (isObject(parsed)) return { arguments: text, input: parsed };
   } catch {
     // The model may have written invalid JSON. Its next turn must still see it.

@@ -10,6 +10,7 @@ import { Outline } from "./outline.ts";
 import { SlicedString } from "./string.ts";
 import { skipSpace, unexpected } from "./text.ts";
 import { OpenValues } from "./values.ts";
+import { parseJson } from "../parse.ts";
 
 // The walk compares every character with these. V8 folds constants of the same module, not imported
 // ones.
@@ -67,7 +68,7 @@ class SlicedParser implements Sliced {
     const first = text.charCodeAt(this.#at);
     // A value that is neither an array nor an object is one piece.
     if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {
-      this.value = JSON.parse(text.slice(0, text.length));
+      this.value = parseJson(text.slice(0, text.length));
       this.#at = text.length;
     }
   }

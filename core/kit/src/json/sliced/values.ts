@@ -1,6 +1,7 @@
 /** The lists and objects whose end is not reached yet, and the parsed part of each. */
 
 import type { PagedText } from "../paged-text.ts";
+import { parseJson, putMember } from "../parse.ts";
 import { CLOSE_BRACE, CLOSE_BRACKET, PIECE_CHARACTERS, skipSpace, unexpected } from "./text.ts";
 
 type Container = Record<string, unknown> | unknown[];
@@ -82,12 +83,12 @@ export class OpenValues {
     const before = this.#text.slice(open.itemStart, start);
     if (open.isObject) {
       const members = (open.value ??= {}) as Record<string, unknown>;
-      const [name] = Object.keys(JSON.parse(`{${before}0}`) as object);
+      const [name] = Object.keys(parseJson(`{${before}0}`) as object);
       if (name === undefined) throw unexpected(start);
-      put(members, name, value);
+      putMember(members, name, value);
     } else {
       const items = (open.value ??= []) as unknown[];
-      if ((JSON.parse(`[${before}0]`) as unknown[])[0] !== 0) throw unexpected(start);
+      if ((parseJson(`[${before}0]`) as unknown[])[0] !== 0) throw unexpected(start);
       items.push(value);
     }
     open.from = end;
@@ -105,7 +106,7 @@ export class OpenValues {
       else if (Array.isArray(piece)) for (const item of piece) (open.value as unknown[]).push(item);
       else
         for (const name of Object.keys(piece))
-          put(open.value as Record<string, unknown>, name, piece[name]);
+          putMember(open.value as Record<string, unknown>, name, piece[name]);
     }
     open.from = end + 1;
     open.isBehindValue = false;
@@ -113,18 +114,6 @@ export class OpenValues {
 
   #piece(open: OpenValue, from: number, end: number): Container {
     const piece = this.#text.slice(from, end);
-    return JSON.parse(open.isObject ? `{${piece}}` : `[${piece}]`) as Container;
+    return parseJson(open.isObject ? `{${piece}}` : `[${piece}]`) as Container;
   }
-}
-
-function put(into: Record<string, unknown>, name: string, value: unknown): void {
-  // An assignment to this name would set the object's prototype.
-  if (name === "__proto__")
-    Object.defineProperty(into, name, {
-      value,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
-  else into[name] = value;
 }

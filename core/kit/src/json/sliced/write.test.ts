@@ -6,6 +6,7 @@ import { objectText, valueText } from "../json-text.fixture.ts";
 import { isAtLeast } from "./length.ts";
 import { PIECE_CHARACTERS } from "./text.ts";
 import { writtenPieces } from "./write.ts";
+import { parseJson } from "../parse.ts";
 
 /** Long enough for several pieces, at every level. */
 const filler = fc
@@ -22,8 +23,8 @@ const filler = fc
     ),
   );
 const value = fc.oneof(
-  objectText.map((text) => JSON.parse(text) as JsonValue),
-  valueText.map((text) => JSON.parse(text) as JsonValue),
+  objectText.map((text) => parseJson(text) as JsonValue),
+  valueText.map((text) => parseJson(text) as JsonValue),
 );
 const large = fc
   .tuple(filler, value, filler, value)

@@ -16,6 +16,7 @@ import { isObject } from "../../json/narrow.ts";
 import { base64ToFloats, floatsToBase64 } from "./format.ts";
 import { invalidReply, readSkeletonReply, type SkeletonReply } from "./skeleton-reply.ts";
 import { readUsage } from "../usage.ts";
+import { parseJson } from "../../json/parse.ts";
 
 /** How vectors are written: an array of numbers, or base64 of little-endian float32. */
 export type EmbeddingFormat = "float" | "base64";
@@ -119,7 +120,7 @@ function rebuilt(
 
 function parseWhole(bytes: Buffer): JsonObject {
   try {
-    return JSON.parse(bytes.toString("utf8")) as JsonObject;
+    return parseJson(bytes.toString("utf8")) as JsonObject;
   } catch (cause) {
     throw invalidReply("is not JSON", cause);
   }

@@ -4,6 +4,7 @@ import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract"
 import { isObject } from "../../json/narrow.ts";
 import { Skeleton } from "../../json/skeleton.ts";
 import { readEmbeddedError } from "../errors.ts";
+import { parseJson } from "../../json/parse.ts";
 
 /** A reply with parsed members, except the cut values. */
 export interface SkeletonReply {
@@ -21,7 +22,7 @@ export function readSkeletonReply(body: Uint8Array, key: string): SkeletonReply 
   const skeleton = new Skeleton(body, key);
   let value: unknown;
   try {
-    value = JSON.parse(skeleton.text);
+    value = parseJson(skeleton.text);
   } catch (cause) {
     throw invalidReply("is not JSON", cause);
   }

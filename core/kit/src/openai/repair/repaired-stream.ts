@@ -15,6 +15,7 @@ import { ThoughtRename } from "./thought-rename.ts";
 import { splitCalls } from "./split-calls.ts";
 import { createChatTranslator } from "../stream.ts";
 import { readUsage } from "../usage.ts";
+import { parseJson } from "../../json/parse.ts";
 
 /** Marks of every known deviation. Inside a JSON string each of these would have a backslash. */
 const DEVIATION = /"(?:reasoning|tool_calls|usage|x_groq|error)":\s*["[{]|"finish_reason":\s*"/;
@@ -107,7 +108,7 @@ function hasFinish(choice: JsonValue): boolean {
 
 function parsed(data: string): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(data);
+    const value: unknown = parseJson(data);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -5,6 +5,7 @@ import { holderOf } from "../../state/parts.ts";
 import { TimeLimit } from "../../waiting.ts";
 import type { ConnectionPlace } from "../connections/places.ts";
 import { Upstream } from "../upstream.ts";
+import { parseJson } from "../../json/parse.ts";
 
 /**
  * Options of the calls, all from the operator. No part of a client's request decides the
@@ -106,7 +107,7 @@ async function placeFor(
 
 function parse(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(bytes).toString("utf8"));
+    return parseJson(Buffer.from(bytes).toString("utf8"));
   } catch {
     throw named("NoJson");
   }

@@ -16,6 +16,7 @@ import {
 import { isObject } from "../../json/narrow.ts";
 import { readRetryAfterMs } from "./retry-after.ts";
 import { Upstream } from "../upstream.ts";
+import { parseJson } from "../../json/parse.ts";
 
 /** A source of tokens. */
 export interface TokenSource extends SharedValue {
@@ -157,7 +158,7 @@ function refused(
 
 function jsonOf(bytes: Uint8Array): JsonObject {
   try {
-    const value: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
+    const value: unknown = parseJson(Buffer.from(bytes).toString("utf8"));
     return isObject(value) ? value : {};
   } catch {
     return {};

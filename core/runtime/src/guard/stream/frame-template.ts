@@ -4,7 +4,9 @@
  * not be parsed.
  */
 
+import type { JsonObject } from "@sluice/contract";
 import type { StreamDialect, StreamPiece } from "./dialect.ts";
+import { parseJson } from "@sluice/kit";
 
 /** A replacement for the text, to verify its place. */
 const PROBE = "?probe?";
@@ -50,7 +52,7 @@ export class FrameTemplate {
     const prefix = raw.slice(0, at + 1);
     const suffix = raw.slice(at + json.length - 1);
     try {
-      const { pieces, ends } = this.#dialect.read(JSON.parse(prefix + PROBE + suffix));
+      const { pieces, ends } = this.#dialect.read(parseJson(prefix + PROBE + suffix) as JsonObject);
       const [found] = pieces;
       if (
         pieces.length !== 1 ||

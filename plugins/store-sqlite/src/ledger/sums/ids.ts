@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { AT, type LedgerValues } from "./amounts.ts";
+import { parseJson } from "@sluice/kit";
 
 /** A combination of scopes, model and provider. */
 export interface Cell {
@@ -141,7 +142,7 @@ export function providerOf(row: LedgerValues): string {
 /** The tags of a row, each once. */
 export function tagsOf(row: LedgerValues): Iterable<string> {
   const text = row[AT.tags];
-  return typeof text === "string" ? new Set(JSON.parse(text) as string[]) : [];
+  return typeof text === "string" ? new Set(parseJson(text) as string[]) : [];
 }
 
 function foundId(row: Record<string, unknown> | undefined): number | undefined {

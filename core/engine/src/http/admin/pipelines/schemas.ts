@@ -4,6 +4,7 @@ import type { JsonObject } from "@sluice/contract";
 import { editorSchemas } from "../../../config/emit.ts";
 import type { FileKind } from "../../../config/complete/names.ts";
 import type { Definitions } from "../../../registry/definitions.ts";
+import { parseJson } from "@sluice/kit";
 
 /** Schemas by the kind of file. */
 export type FileSchemas = Readonly<Record<FileKind, JsonObject>>;
@@ -15,7 +16,7 @@ export function fileSchemas({ all }: Definitions): () => FileSchemas {
     if (made !== undefined) return made;
     const texts = editorSchemas(all);
     const read = (kind: FileKind): JsonObject =>
-      JSON.parse(texts[`${kind}.schema.json`] ?? "{}") as JsonObject;
+      parseJson(texts[`${kind}.schema.json`] ?? "{}") as JsonObject;
     made = { gateway: read("gateway"), pipeline: read("pipeline"), prices: read("prices") };
     return made;
   };

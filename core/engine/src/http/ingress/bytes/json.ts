@@ -3,7 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { GatewayError, type JsonDocument, type JsonObject, type JsonValue } from "@sluice/contract";
-import { isObject, type Stages } from "@sluice/kit";
+import { isObject, type Stages, parseJson } from "@sluice/kit";
 import {
   decodePages,
   markLength,
@@ -117,7 +117,7 @@ function shapeOf(text: string, maxNodes: number): Shape {
 function parse(text: string): JsonObject {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (error) {
     throw invalidJson(text, error);
   }

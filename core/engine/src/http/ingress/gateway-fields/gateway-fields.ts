@@ -12,7 +12,7 @@ import {
   type JsonValue,
   GatewayError,
 } from "@sluice/contract";
-import { isObject } from "@sluice/kit";
+import { isObject, parseJson } from "@sluice/kit";
 import { gatewayFieldKind, isGatewayOnly } from "@sluice/runtime/dialect";
 import { compileFields, invalidField, compileShape } from "../body-fields.ts";
 import { GATEWAY_FIELDS, MAX_TAG_CHARACTERS, MAX_TAGS, NOTES } from "./table.ts";
@@ -174,7 +174,7 @@ function readNotes(value: JsonValue | undefined): JsonObject {
 
 function parsed(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue;
+    return parseJson(text) as JsonValue;
   } catch {
     return undefined;
   }
