@@ -12,6 +12,7 @@ import { GUARDRAIL_DAYS } from "./ledger/guardrails.ts";
 import { createTotals } from "./ledger/create-totals.ts";
 import { createSpendDays } from "./ledger/sums/create-days.ts";
 import { createSums } from "./ledger/sums/create-tables.ts";
+import { createCompletionBlocks } from "./ledger/completions.ts";
 import { createWeeks } from "./ledger/sums/weeks/create.ts";
 import { CELLS, TOTALS } from "./ledger/sums/weeks/tables.ts";
 
@@ -297,6 +298,11 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0160_spend_total_weeks": {
     async up(database) {
       await createWeeks(database, TOTALS);
+    },
+  },
+  "0170_completion_blocks": {
+    async up(database) {
+      await createCompletionBlocks(database);
     },
   },
 };

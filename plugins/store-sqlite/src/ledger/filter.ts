@@ -2,6 +2,7 @@
 
 import type { LedgerFilter } from "@sluice/contract";
 import type { SQLInputValue } from "node:sqlite";
+import type { CompletionTimes } from "./completions.ts";
 
 /** Terms of a `where`, joined by `and`, and the values of their question marks. */
 export interface Conditions {
@@ -9,11 +10,18 @@ export interface Conditions {
   readonly parameters: SQLInputValue[];
 }
 
+const OF_COMPLETION = "completion_id = ?";
+/** One text for any number of times: statements are kept by their texts. */
+const AT_TIMES = "started_at_ms in (select value from json_each(?))";
+
 /**
  * The conditions of a filter's ids. The caller adds the bounds of time. `column` is the prefix of a
  * column for which SQLite must not choose an index.
  */
-export function idConditions(filter: LedgerFilter): Conditions & { readonly column: "" | "+" } {
+export function idConditions(
+  filter: LedgerFilter,
+  completionTimes: CompletionTimes,
+): Conditions & { readonly column: "" | "+" } {
   const terms: string[] = [];
   const parameters: SQLInputValue[] = [];
   const add = (term: string, value: SQLInputValue | undefined): void => {
@@ -22,15 +30,17 @@ export function idConditions(filter: LedgerFilter): Conditions & { readonly colu
     parameters.push(value);
   };
   // SQLite uses no index for a column after a plus (sqlite.org/optoverview.html, 2). A request has
-  // few rows, so the index of its ids is the best one.
+  // few rows, so the index of its ids, or of their times, is the best one.
   const { requestId, completionId } = filter;
   const column = requestId === undefined && completionId === undefined ? "" : "+";
-  if (requestId !== undefined && completionId !== undefined) {
-    terms.push("(request_id = ? or completion_id = ?)");
-    parameters.push(requestId, completionId);
-  } else {
-    add("request_id = ?", requestId);
-    add("completion_id = ?", completionId);
+  if (completionId === undefined) add("request_id = ?", requestId);
+  else {
+    const times = completionTimes(completionId, filter.fromMs);
+    const ofCompletion = times === undefined ? OF_COMPLETION : `(${OF_COMPLETION} and ${AT_TIMES})`;
+    terms.push(requestId === undefined ? ofCompletion : `(request_id = ? or ${ofCompletion})`);
+    if (requestId !== undefined) parameters.push(requestId);
+    parameters.push(completionId);
+    if (times !== undefined) parameters.push(JSON.stringify(times));
   }
   add(`${column}key_id = ?`, filter.keyId);
   add(`${column}user_id = ?`, filter.userId);

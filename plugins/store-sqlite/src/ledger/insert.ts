@@ -6,6 +6,7 @@
 import type { SpendRow } from "@sluice/contract";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { LEDGER_COLUMNS } from "./columns.ts";
+import { createCompletionWriter } from "./completions.ts";
 import { toJsonText, withoutNul } from "@sluice/store-sql/text";
 import { columnsOf, createGuardrailWriter } from "./guardrails.ts";
 import { createPrunedBefore } from "./prune.ts";
@@ -32,6 +33,7 @@ export function createLedgerInsert(
   );
   const ids = createSumIds(database);
   const writeSums = createSumsWriter(database);
+  const writeCompletions = createCompletionWriter(database);
   const writeGuardrails = createGuardrailWriter(database);
   const fillGuard = createFillGuard(database);
   const prunedBefore = createPrunedBefore(database);
@@ -49,6 +51,7 @@ export function createLedgerInsert(
       const fresh = kept.filter((row) => insert.run(...columnsOf(row)).changes > 0);
       for (const row of fresh) if (!isLeftToFill(row)) sums.add(row);
       writeSums(sums.byTable(ids));
+      writeCompletions(fresh);
       writeGuardrails(fresh);
       commit.run();
       return rows.length - kept.length;

@@ -46,6 +46,9 @@ export function retentionJob(run: RunTransaction, now: () => number): StoreJob {
         if ((result?.changes ?? 0) < ROWS_AT_ONCE) break;
         await pause(PAUSE_MS, undefined, { signal });
       }
+      await run([
+        { sql: "delete from completion_block where last_ms < ?", parameters: [beforeMs] },
+      ]);
       const day = new Date(beforeMs).toISOString().slice(0, 10);
       return deleted === 0 ? undefined : `deleted ${deleted} spend rows from before ${day}`;
     },

@@ -72,7 +72,7 @@ export function createLedgerReader(
 
   return {
     rows: async (query, signal) =>
-      (await (query.requestId === undefined ? ask : askOfOne)(
+      (await (query.requestId !== undefined && query.completionId === undefined ? askOfOne : ask)(
         { about: "rows", query },
         signal,
       )) as readonly SpendRow[],

@@ -3,6 +3,7 @@
 import type { LedgerQuery, SpendRow } from "@sluice/contract";
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { LEDGER_COLUMNS } from "./columns.ts";
+import { type CompletionTimes, createCompletionTimes } from "./completions.ts";
 import { type Conditions, createStatementCache, idConditions } from "./filter.ts";
 import { joinRows, queriesAtPlaces } from "@sluice/store-sql/rows";
 import { readList, readObject } from "@sluice/store-sql/text";
@@ -15,9 +16,10 @@ export function createLedgerRows(
 ): (query: LedgerQuery) => readonly SpendRow[] {
   // One statement for each combination of filters.
   const prepare = createStatementCache((sql) => database.prepare(sql));
+  const completionTimes = createCompletionTimes(database);
 
   const read = (query: LedgerQuery): readonly SpendRow[] => {
-    const { terms, parameters } = conditions(query);
+    const { terms, parameters } = conditions(query, completionTimes);
     const where = terms.length === 0 ? "" : `where ${terms.join(" and ")}`;
     const statement = prepare(
       `select ${LEDGER_COLUMNS.join(", ")} from ledger ${where}
@@ -37,8 +39,8 @@ function isNewer(one: SpendRow, other: SpendRow): boolean {
   return one.attempt > other.attempt;
 }
 
-function conditions(query: LedgerQuery): Conditions {
-  const { terms, parameters, column } = idConditions(query);
+function conditions(query: LedgerQuery, completionTimes: CompletionTimes): Conditions {
+  const { terms, parameters, column } = idConditions(query, completionTimes);
   const add = (term: string, ...values: SQLInputValue[]): void => {
     terms.push(term);
     parameters.push(...values);

@@ -5,6 +5,7 @@
 
 import type { LedgerFilter } from "@sluice/contract";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { createCompletionTimes } from "./completions.ts";
 import { createStatementCache, idConditions } from "./filter.ts";
 
 const DAY_MS = 86_400_000;
@@ -23,9 +24,10 @@ export function createDaySpans(
   database: DatabaseSync,
 ): (filter: LedgerFilter) => Generator<DaySpan> {
   const prepare = createStatementCache((sql) => database.prepare(sql));
+  const completionTimes = createCompletionTimes(database);
 
   return function* (filter) {
-    const { terms, parameters, column } = idConditions(filter);
+    const { terms, parameters, column } = idConditions(filter, completionTimes);
     const where = [...terms, `${column}started_at_ms >= ?`, `${column}started_at_ms < ?`].join(
       " and ",
     );
