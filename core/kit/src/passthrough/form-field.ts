@@ -1,23 +1,33 @@
 /**
- * Reads a text field of a form body (`multipart/form-data`, RFC 7578 and RFC 2046 5.1) without
+ * Reads text fields of a form body (`multipart/form-data`, RFC 7578 and RFC 2046 5.1) without
  * parsing the form.
  */
 
-import { GatewayError, type PassthroughRequest } from "@sluice/contract";
+import { GatewayError, type JsonObject, type PassthroughRequest } from "@sluice/contract";
+import { isObject } from "../json/narrow.ts";
+import { putMember } from "../json/parse.ts";
 
 const MAX_FIELDS = 256;
 /** The headers of a part. */
 const MAX_HEADER_BYTES = 4_096;
 /** The maximum length of a field's value: names are short. */
 const MAX_VALUE_BYTES = 256;
+/** The maximum length of a text that may be an id or an address. */
+const MAX_TEXT_BYTES = 4_096;
 
 /** One boundary, in one of the two forms that clients write. */
 const BOUNDARY =
   /^multipart\/form-data(?:;\s*charset=[\w-]+)?;\s*boundary=(?:"([\w'()+,./:=? -]{1,70})"|([\w'()+./:=?-]{1,70}))(?:;\s*charset=[\w-]+)?$/i;
 
-/** The only accepted form of the header. The upstream could read other forms as another field. */
+/**
+ * The only accepted form of the header. The upstream could read other forms as another field: one
+ * whose name has an escape, a percent code or an encoded word (RFC 2047).
+ */
 const DISPOSITION =
-  /^content-disposition: ?form-data; ?name="([^"]*)"((?:; ?filename="(?:[^"\\]|\\.)*"|; ?filename=[^\s;"]*|; ?filename\*=[\w%'.!~+-]*){0,2})$/i;
+  /^content-disposition: ?form-data; ?name="([^"\\%=]*)"((?:; ?filename="(?:[^"\\]|\\.)*"|; ?filename=[^\s;"]*|; ?filename\*=[\w%'.!~+-]*){0,2})$/i;
+
+/** A header of a part whose content stands as it is, in one line. */
+const PLAIN_HEADER = /^(?!content-transfer-encoding:(?! ?(?:[78]bit|binary)$))[\w-]+:[^\r\n]*$/i;
 
 /**
  * A short text field of a form; `undefined` without the field. Throws `invalid_field` for a
@@ -28,14 +38,9 @@ export function formField(
   { body, headers }: Pick<PassthroughRequest, "body" | "headers">,
   name: string,
 ): string | undefined {
-  if (body === undefined || body.length === 0) return undefined;
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const [, quoted, bare] = BOUNDARY.exec(headers["content-type"]?.trim() ?? "") ?? [];
-  const boundary = quoted ?? bare;
-  if (boundary === undefined) throw unreadable(name);
   let found: string | undefined;
-  for (const { start, end } of partsOf(bytes, `--${boundary}`, name)) {
-    const field = headerOf(bytes, start, name);
+  const bytes = bytesOf(body);
+  for (const field of fieldsOf(bytes, headers["content-type"], name)) {
     if (field.name.toLowerCase() !== name.toLowerCase()) continue;
     if (found !== undefined) {
       throw new GatewayError("invalid_field", `The field ${name} occurs twice in the form.`, {
@@ -43,12 +48,68 @@ export function formField(
       });
     }
     // In another case or as a file, some upstreams read it and others do not.
-    if (field.name !== name || field.isFile || end - field.contentAt > MAX_VALUE_BYTES)
+    if (field.name !== name || field.isFile || field.end - field.contentAt > MAX_VALUE_BYTES)
       throw unreadable(name);
-    found = bytes.toString("utf8", field.contentAt, end);
+    found = bytes.toString("utf8", field.contentAt, field.end);
     if (/[\r\n]/.test(found)) throw unreadable(name);
   }
   return found;
+}
+
+/**
+ * The short texts of a form as members: `a[b]` is a member of a member, and `a[]` an item of a
+ * list. Throws for a form that is written in an unusual way, as `formField` does.
+ */
+export function formTexts({
+  body,
+  headers,
+}: Pick<PassthroughRequest, "body" | "headers">): JsonObject {
+  const texts: Container = {};
+  const bytes = bytesOf(body);
+  for (const { name, isFile, contentAt, end } of fieldsOf(bytes, headers["content-type"], "model"))
+    if (!isFile && end - contentAt <= MAX_TEXT_BYTES)
+      put(texts, name, bytes.toString("utf8", contentAt, end));
+  return texts as JsonObject;
+}
+
+type Container = Record<string, unknown>;
+
+function put(texts: Container, field: string, text: string): void {
+  const [, plain = field] = /^(.+?)(?:\[\d*\])+$/.exec(field) ?? [];
+  const names = plain.split(/[[\]]+/).filter((name) => name !== "");
+  const last = names.pop() ?? "";
+  let into = texts;
+  for (const name of names) {
+    if (!isObject(own(into, name))) putMember(into, name, {});
+    into = into[name] as Container;
+  }
+  const known = own(into, last);
+  const isList = plain !== field || known !== undefined;
+  putMember(into, last, isList ? [known ?? [], text].flat() : text);
+}
+
+/** A member of a client's name, which may be that of a member of every object. */
+function own(from: Container, name: string): unknown {
+  return Object.hasOwn(from, name) ? from[name] : undefined;
+}
+
+function bytesOf(body: PassthroughRequest["body"] = new Uint8Array(0)): Buffer {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+}
+
+interface Field extends PartHeader {
+  /** Of its content. */
+  readonly end: number;
+}
+
+/** The fields of a form; none of an empty body. `name`: what an error says is sought. */
+function* fieldsOf(bytes: Buffer, contentType: string | undefined, name: string): Generator<Field> {
+  if (bytes.length === 0) return;
+  const [, quoted, bare] = BOUNDARY.exec(contentType?.trim() ?? "") ?? [];
+  const boundary = quoted ?? bare;
+  if (boundary === undefined) throw unreadable(name);
+  for (const { start, end } of partsOf(bytes, `--${boundary}`, name))
+    yield { ...headerOf(bytes, start, name), end };
 }
 
 interface Part {
@@ -98,7 +159,7 @@ function headerOf(bytes: Buffer, start: number, name: string): PartHeader {
   const lines = end < 0 ? [] : text.slice(0, end).split("\r\n");
   const dispositions = lines.filter((line) => /content-disposition/i.test(line));
   const [, field, file = ""] = DISPOSITION.exec(dispositions[0] ?? "") ?? [];
-  const isPlain = lines.every((line) => /^[\w-]+:[^\r\n]*$/.test(line));
+  const isPlain = lines.every((line) => PLAIN_HEADER.test(line));
   if (field === undefined || dispositions.length > 1 || !isPlain) throw unreadable(name);
   return { name: field, isFile: file !== "", contentAt: start + end + 4 };
 }

@@ -35,7 +35,7 @@ import {
 import { cutMembers } from "./cut.ts";
 import { limitedModel } from "./limited.ts";
 import { checkModelsInBody } from "./path-model.ts";
-import { checkIsRead, isForm } from "./read-body.ts";
+import { checkIsRead, isForm, namingMembers } from "./read-body.ts";
 import {
   checkSlashes,
   markedModel,
@@ -65,10 +65,7 @@ const NO_BODY = writtenDocument({});
 /** Methods that are never billed. */
 const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
 
-/**
- * The usage of endpoints that read the content of a conversation: a count shows whether an object
- * exists, and its size. Documents to rank may have members of any name.
- */
+/** The usage of endpoints that read the content of a conversation. */
 const READS_CONTENT: ReadonlySet<NativeUsage> = new Set(["text", "prompt", "free"]);
 
 /** The price of calls that the upstream does not bill. */
@@ -115,18 +112,20 @@ export const passthrough = defineStep<PassthroughConfig>({
         const native = nativeRequest(exchange, identity, translation);
         const wanted = callOf(native);
         const place = placeOf(access, wanted, identity);
-        checkSlashes(native.endpoint, place.match?.endpoint.hasSlashes === true);
+        const endpoint = place.match?.endpoint;
+        checkSlashes(native.endpoint, endpoint?.hasSlashes === true);
         const model = passthroughModel(native, place, request, translation);
         const usage = usageOf(native.method, place, access);
-        const parts = { provider, usage, targets, rules };
+        const isRead = endpoint !== undefined || READS_CONTENT.has(usage);
+        const body = namingMembers(native, endpoint, request?.document.value ?? {});
+        const parts = { provider, usage, targets, rules, body, isRead };
         const target = checkedTarget(exchange, parts, targetOf(name, model));
-        if (place.match !== undefined || READS_CONTENT.has(usage))
-          checkIsRead(request, place.match?.endpoint, native.headers["content-type"]);
+        if (isRead) checkIsRead(request, endpoint, native.headers["content-type"]);
         // The row has the requested model, from the path or the body.
         if (request !== undefined && model !== request.model)
           exchange.request = { ...request, model };
         const call =
-          place.match === undefined
+          endpoint === undefined
             ? wanted
             : withoutGatewayFields(exchange, wanted, translation.capabilities);
         const entering = enterUpstream(exchange, found, target, request?.document ?? NO_BODY);
@@ -142,7 +141,7 @@ export const passthrough = defineStep<PassthroughConfig>({
           signal,
           clock,
           usage,
-          generates: place.match?.endpoint.usage === "text",
+          generates: endpoint?.usage === "text",
           address: gatewayAddress(client, prefix),
           images: imageTraits(request?.document.value),
         });
@@ -200,6 +199,10 @@ interface TargetParts {
   readonly usage: NativeUsage;
   readonly targets: ConfiguredTargets;
   readonly rules: ModelRules;
+  /** What names models and objects. */
+  readonly body: JsonObject;
+  /** Whether the endpoint reads content, and makes nothing of the account's. */
+  readonly isRead: boolean;
 }
 
 /**
@@ -207,18 +210,16 @@ interface TargetParts {
  * for a model or a tool that the key may not use.
  */
 function checkedTarget(exchange: Exchange, parts: TargetParts, target: Target): Target {
-  const { identity, request } = exchange;
-  const { provider, usage, targets, rules } = parts;
+  const { identity } = exchange;
+  const { provider, usage, targets, rules, body, isRead } = parts;
   if (identity === undefined) return target;
   checkModel(identity, target, rules);
   if (targets.isLeftOut(exchange, target.id) || targets.isReserved(identity, target.id))
     throw modelNotFound(target.model);
   const configured = target.model === "" ? undefined : targets.find(identity, target.id);
-  if (request !== undefined) {
-    checkToolModels(exchange, target.provider, request.document.value, parts);
-    refuseSteering(request.document.value, configured?.target ?? target, provider);
-    if (READS_CONTENT.has(usage)) checkAccountObjects(request.document.value, provider, identity);
-  }
+  checkToolModels(exchange, target.provider, body, parts);
+  refuseSteering(body, configured?.target ?? target, provider);
+  if (isRead) checkAccountObjects(body, provider, identity);
   // The limits of the model hold for its call.
   exchange.model = configured?.model ?? limitedModel(exchange, identity, target, rules.models);
   const price = usage === "free" ? FREE : configured?.target.price;

@@ -3,7 +3,14 @@
  * parser takes single quotes, `NaN` or another encoding, or ignores the content type.
  */
 
-import { GatewayError, type GatewayRequest, type NativeEndpoint } from "@sluice/contract";
+import { Native } from "@sluice/kit/passthrough";
+import {
+  GatewayError,
+  type GatewayRequest,
+  type JsonObject,
+  type NativeEndpoint,
+  type PassthroughRequest,
+} from "@sluice/contract";
 
 /** An object without members, which needs no reading. */
 const EMPTY_OBJECT = /^\ufeff?\s*\{\s*\}\s*$/;
@@ -18,6 +25,19 @@ const FORM = /^multipart\/form-data\b/i;
 /** Whether a content type is that of a form. */
 export function isForm(contentType: string | undefined): boolean {
   return FORM.test(contentType?.trim() ?? "");
+}
+
+/**
+ * The members by which a body names models and objects: those of its JSON, or the texts of a form
+ * where an endpoint takes one.
+ */
+export function namingMembers(
+  native: PassthroughRequest,
+  endpoint: NativeEndpoint | undefined,
+  body: JsonObject,
+): JsonObject {
+  const isRead = endpoint?.model !== "body" || !isForm(native.headers["content-type"]);
+  return isRead || Object.keys(body).length > 0 ? body : Native.formTexts(native);
 }
 
 /**

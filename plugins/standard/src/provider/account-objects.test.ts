@@ -112,6 +112,38 @@ const PLACES: readonly (readonly [string, JsonObject])[] = [
   ["messages[0].audio.id", { messages: [{ audio: { id: "audio_1" } }] }],
   ["cachedContent", { cachedContent: "cachedContents/1" }],
   [
+    "input[1].id",
+    {
+      input: [
+        { role: "user", id: "x" },
+        { type: "item_reference", id: "msg_1" },
+      ],
+    },
+  ],
+  ["input[0].id", { input: [{ id: "msg_1" }] }],
+  ["input[0].id", { input: [{ type: "image_generation_call", id: "ig_1", result: null }] }],
+  ["connectors[1].id", { connectors: [{ id: "web-search" }, { id: "crm" }] }],
+  ["document.file_id", { document: { type: "file", file_id: "f" } }],
+  ["instances[0].image.gcsUri", { instances: [{ image: { gcsUri: "gs://b/o" } }] }],
+  ["parameters.storageUri", { instances: [], parameters: { storageUri: "gs://b/o" } }],
+  ["input[0].content[0].image_url", { input: [{ content: [{ image_url: "gs://b/o" }] }] }],
+  [
+    "contents[0].parts[0].fileData.fileUri",
+    {
+      contents: [
+        {
+          parts: [
+            {
+              fileData: {
+                fileUri: "https://generativelanguage.googleapis.com:443/v1beta/files/1",
+              },
+            },
+          ],
+        },
+      ],
+    },
+  ],
+  [
     "contents[0].parts[0].fileData.fileUri",
     { contents: [{ parts: [{ fileData: { fileUri: "gs://b/o" } }] }] },
   ],
@@ -168,6 +200,10 @@ describe("a request of a key", () => {
       { contents: [{ parts: [{ functionResponse: { response: { file_id: "x" } } }] }] },
       { contents: [{ parts: [{ fileData: { fileUri: "https://example.com/v1/files/a.png" } }] }] },
       { metadata: { file_id: "x" }, messages: [{ audio: { data: "x", id: "y" } }] },
+      { query: "x", documents: [{ file_id: "x", url: "gs://b/o" }] },
+      { input: [{ type: "image_generation_call", id: "ig_1", result: "aGk=" }] },
+      { input: [{ type: "message", id: "msg_1", content: [] }] },
+      { connectors: [{ id: "web-search" }] },
       { input: [{ content: [{ annotations: [{ type: "file_citation", file_id: "x" }] }] }] },
     ] as readonly JsonObject[])
       expect(refused(body)).toBeUndefined();

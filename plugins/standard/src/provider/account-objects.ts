@@ -46,16 +46,22 @@ const OBJECTS_WITH_ID: ReadonlySet<string> = new Set([
  */
 const ADDRESSES: ReadonlySet<string> = new Set(
   (
-    "fileUri file_uri uri url file_url datastore dataStore data_store engine ragCorpus rag_corpus " +
+    "fileUri file_uri uri url file_url image_url video_url audio_url document_url gcsUri gcs_uri " +
+    "storageUri storage_uri datastore dataStore data_store engine ragCorpus rag_corpus " +
     "exampleStore example_store apiKeySecretVersion api_key_secret_version"
   ).split(" "),
 );
 const OF_ACCOUNT =
-  /^(?:gs|s3):|^(?:files|projects)\/|^https:\/\/[^/]*\.googleapis\.com\/v1[a-z]*\/files\//i;
-/** Members with content of the client or of the model, in which no upstream looks for an id. */
+  /^(?:gs|s3):|^(?:files|projects)\/|^https?:\/\/[^/]*\.googleapis\.com(?::\d*)?\/+(?:download\/|upload\/)?v1[a-z]*\/files\//i;
+/** Cohere's connector to the open web, which every account has. */
+const WEB_SEARCH = "web-search";
+/**
+ * Members with content of the client or of the model, in which no upstream looks for an id:
+ * documents to rank or to ground a reply in have members of any name.
+ */
 const CONTENT: ReadonlySet<string> = new Set(
   (
-    "parameters parametersJsonSchema parameters_json_schema schema input_schema inputSchema output_schema outputSchema json_schema " +
+    "documents parameters parametersJsonSchema parameters_json_schema schema input_schema inputSchema output_schema outputSchema json_schema " +
     "responseSchema response_schema responseJsonSchema response_json_schema arguments args response json metadata client_metadata " +
     "labels annotations citations results logprobs"
   ).split(" "),
@@ -71,7 +77,7 @@ export function checkAccountObjects(
   identity: Asking | undefined,
 ): void {
   if (identity === undefined || accountObjects === "all" || isTrusted(identity)) return;
-  const found = findIn(body, accountObjects) ?? findInInput(body, accountObjects);
+  const found = findIn(body, accountObjects) ?? findInPlaces(body, accountObjects);
   if (found === undefined) return;
   const path = pathOf(found);
   throw new GatewayError(
@@ -88,10 +94,50 @@ function isTrusted({ kind, models, modelBounds, passthrough }: Asking): boolean 
   return kind === "master" || (passthrough === true && !isLimited);
 }
 
-/** The same in the request that Bedrock's count of tokens has as its input. */
-function findInInput({ input }: JsonObject, open: OpenObjects): Named | undefined {
-  const found = isObject(input) ? findIn(input, open) : undefined;
-  return found === undefined ? undefined : below(found, "input");
+/** The same in places that name objects in ways of their own. */
+function findInPlaces(body: JsonObject, open: OpenObjects): Named | undefined {
+  const { input, parameters, connectors } = body;
+  return (
+    // The request that Bedrock's count of tokens has.
+    within("input", isObject(input) ? findIn(input, open) : undefined) ??
+    within("input", Array.isArray(input) ? findKeptItem(input, open) : undefined) ??
+    // Settings of a prediction of Vertex AI. Those of a tool are a schema.
+    within("parameters", isObject(parameters) ? findIn(parameters, open) : undefined) ??
+    within("connectors", Array.isArray(connectors) ? findConnector(connectors, open) : undefined)
+  );
+}
+
+function within(name: string, found: Named | undefined): Named | undefined {
+  return found === undefined ? undefined : below(found, name);
+}
+
+/**
+ * An item that the upstream keeps, in the input of a response
+ * (platform.openai.com/docs/api-reference/responses/create: `type` may be absent or null).
+ */
+function findKeptItem(items: readonly JsonValue[], open: OpenObjects): Named | undefined {
+  for (const [index, item] of items.entries()) {
+    if (!isObject(item) || typeof item.id !== "string") continue;
+    const type = item.type ?? undefined;
+    const isKept =
+      type === "item_reference" ||
+      (type === undefined && item.role === undefined) ||
+      // A picture of an earlier reply, without its bytes.
+      (type === "image_generation_call" && typeof item.result !== "string");
+    const found = isKept ? named(item.id, open) : undefined;
+    if (found !== undefined) return below(below(found, "id"), index);
+  }
+  return undefined;
+}
+
+/** A connector of Cohere that the account has set up (docs.cohere.com/v1/reference/chat). */
+function findConnector(connectors: readonly JsonValue[], open: OpenObjects): Named | undefined {
+  for (const [index, connector] of connectors.entries()) {
+    const id = isObject(connector) ? connector.id : undefined;
+    const found = typeof id === "string" && id !== WEB_SEARCH ? named(id, open) : undefined;
+    if (found !== undefined) return below(below(found, "id"), index);
+  }
+  return undefined;
 }
 
 /** The first object that is not open. A path is made where one is found: a body has many places. */
