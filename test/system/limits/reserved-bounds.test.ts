@@ -120,6 +120,12 @@ it.each<readonly [string, string, object, number]>([
     0.001,
   ],
   [
+    "replies by a text that Python reads as a number",
+    "/openai/v1/chat/completions",
+    { ...MINI, max_completion_tokens: 125, n: "0_8" },
+    0.001,
+  ],
+  [
     "replies of which the best is sent",
     "/openai/v1/completions",
     { model: "gpt-4o-mini", prompt: "Hi", max_tokens: 125, n: 1, best_of: 8 },

@@ -111,7 +111,7 @@ export function nativeImages(
   const size = word("size");
   const quality = word("quality");
   return {
-    count: Math.max(positive(Number(form("n"))) ?? 1, ...counts),
+    count: Math.max(positive(form("n")) ?? 1, ...counts),
     ...(size === undefined ? {} : { size }),
     ...(quality === undefined ? {} : { quality }),
   };
@@ -119,10 +119,10 @@ export function nativeImages(
 
 /**
  * A whole number above 0: 0 and less are no bound to those who take them. Some upstreams take a
- * text for a number (protobuf's JSON, lax models in Python).
+ * text for a number (protobuf's JSON, lax models in Python, which read "1_28" too).
  */
 export function positive(value: unknown): number | undefined {
-  const number = typeof value === "string" ? Number(value) : value;
+  const number = typeof value === "string" ? Number(value.replaceAll("_", "")) : value;
   return typeof number === "number" && number > 0 ? Math.ceil(number) : undefined;
 }
 

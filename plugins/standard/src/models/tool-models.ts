@@ -1,4 +1,7 @@
-/** Models in the tools of a body. The upstream runs them beside the model of the request. */
+/**
+ * Models that a body names beside its own: in its tools, and in `models`, of which routers of
+ * upstreams choose one.
+ */
 
 import { isObject } from "@sluice/kit";
 import { type Exchange, GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
@@ -6,7 +9,7 @@ import type { ConfiguredTargets } from "./configured.ts";
 import { isLimited, mayUseTarget, type ModelRules } from "./bounds.ts";
 
 /** Members of a body that hold tools, and members of the same kind. */
-const TOOL_LISTS = ["tools", "plugins"] as const;
+const TOOL_LISTS = ["tools", "plugins", "extra_body"] as const;
 
 /**
  * Members of a tool with the client's own content: a property of a schema may be called `model`.
@@ -40,7 +43,10 @@ export interface ToolRules {
   readonly targets: ConfiguredTargets;
 }
 
-/** Throws `permission_denied` for a tool whose model the key may not use. `param` is the place. */
+/**
+ * Throws `permission_denied` for a tool or a list of models with one that the key may not use.
+ * `param` is its place.
+ */
 export function checkToolModels(
   exchange: Exchange,
   provider: string,
@@ -63,6 +69,13 @@ export function checkToolModels(
     if (!isAllowed || targets.isLeftOut(exchange, id) || targets.isReserved(identity, id))
       throw refusal(path, "names a model that this key may not use.");
   };
+  const checkNamed = (member: JsonValue | undefined, name: string): void => {
+    if (member === undefined || member === null) return;
+    path.push(name);
+    for (const each of Array.isArray(member) ? (member as readonly JsonValue[]) : [member])
+      check(each);
+    path.pop();
+  };
   const walk = (value: JsonValue | undefined, name: string | number): void => {
     if (path.length > MAX_DEPTH)
       throw refusal([...path, name], "is nested too deeply to be checked for models.");
@@ -76,15 +89,12 @@ export function checkToolModels(
     if (!isUnlimited && runsUnnamedModel(value))
       throw refusal(path, "runs a model and names none: send one that this key may use.", "model");
     for (const [name, member] of Object.entries(value)) {
-      if (MODEL_NAMES.has(name) && member !== undefined && member !== null) {
-        path.push(name);
-        for (const each of Array.isArray(member) ? (member as readonly JsonValue[]) : [member])
-          check(each);
-        path.pop();
-      } else if (!SCHEMAS.has(name) || (name === "parameters" && isOfServer(value)))
+      if (MODEL_NAMES.has(name)) checkNamed(member, name);
+      else if (!SCHEMAS.has(name) || (name === "parameters" && isOfServer(value)))
         walk(member, name);
     }
   };
+  checkNamed(body.models, "models");
   for (const name of TOOL_LISTS) walk(body[name], name);
 }
 

@@ -34,7 +34,7 @@ import {
 } from "./access.ts";
 import { cutMembers } from "./cut.ts";
 import { limitedModel } from "./limited.ts";
-import { checkModelsInBody } from "./path-model.ts";
+import { checkModelsInBody, checkModelsInQuery } from "./path-model.ts";
 import { checkIsRead, isForm, namingMembers } from "./read-body.ts";
 import {
   checkSlashes,
@@ -115,6 +115,7 @@ export const passthrough = defineStep<PassthroughConfig>({
         const endpoint = place.match?.endpoint;
         checkSlashes(native.endpoint, endpoint?.hasSlashes === true);
         const model = passthroughModel(native, place, request, translation);
+        if (endpoint !== undefined) checkModelsInQuery(model, native.query);
         const usage = usageOf(native.method, place, access);
         const isRead = endpoint !== undefined || READS_CONTENT.has(usage);
         const body = namingMembers(native, endpoint, request?.document.value ?? {});

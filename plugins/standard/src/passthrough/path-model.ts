@@ -1,10 +1,11 @@
 /**
- * The model in a native path, and the names of models in its body: a call is checked, priced and
- * limited by one model.
+ * The model of a native call, and the names of models in its body and its query: a call is checked,
+ * priced and limited by one model.
  */
 
 import { isObject } from "@sluice/kit";
 import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
+import { queryPairs } from "./request.ts";
 
 /**
  * Members with whole requests of the same API, each with a model of its own
@@ -25,6 +26,16 @@ export function checkModelsInBody(inPath: string, body: JsonObject): void {
   }
 }
 
+/**
+ * Throws `invalid_field` for a query that names another model than the call has: LiteLLM's proxy
+ * heeds `?model=` before the body.
+ */
+export function checkModelsInQuery(model: string, query: string): void {
+  if (query === "" || model === "") return;
+  for (const { name, value } of queryPairs(query))
+    if (/^model(?:\[|$)/.test(name)) check(model, value, "model");
+}
+
 function checkInner(inPath: string, { model }: JsonObject, place: string): void {
   if (model !== undefined && model !== null && model !== "") check(inPath, model, `${place}.model`);
 }
@@ -34,7 +45,7 @@ function check(inPath: string, model: JsonValue, param: string): void {
   if (model === inPath || model === `models/${inPath}`) return;
   throw new GatewayError(
     "invalid_field",
-    `The field ${param} names another model than the path does. Send one of the two.`,
+    `The field ${param} names another model than the call has. Send one of the two.`,
     { param },
   );
 }

@@ -71,6 +71,19 @@ function nameOf(pair: string): string {
     .toLowerCase();
 }
 
+/** The parameters of a query, with names in lower case. Some upstreams end one at a semicolon. */
+export function queryPairs(query: string): readonly { name: string; value: string }[] {
+  return query.split(/[&;]/).map((pair) => {
+    const value = pair.slice(nameEnd(pair) + 1).replaceAll("+", " ");
+    return { name: nameOf(pair), value: decodeURIComponentSafely(value) };
+  });
+}
+
+function nameEnd(pair: string): number {
+  const equals = pair.indexOf("=");
+  return equals < 0 ? pair.length : equals;
+}
+
 /**
  * The forwarded headers. `keyId` separates the repeats of keys, which all share the provider's
  * account.

@@ -1,7 +1,7 @@
 /**
  * Refuses members of bodies that parsers and copies read differently: names such as `__proto__`,
- * which change the prototype of a copy, names that differ from known ones only by case, and
- * repeated names. Opaque values may have them.
+ * which change the prototype of a copy, names that differ from known ones only by case, repeated
+ * names, and those of `extra_body`. Opaque values may have them.
  */
 
 import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
@@ -83,6 +83,28 @@ export function refuseCaseVariants(body: JsonObject): void {
       found.path,
       `differs only by case from ${found.known}; write ${found.known}`,
     );
+}
+
+/** Members by which a request is judged, bounded and priced. */
+const DECIDING: ReadonlySet<string> = new Set(
+  (
+    "model models fallbacks messages input prompt system instructions contents tools functions plugins " +
+    "provider route stream n best_of max_tokens max_completion_tokens max_output_tokens"
+  ).split(" "),
+);
+
+/**
+ * Throws `invalid_field` for a deciding member of `extra_body`: upstreams that take this member put
+ * what it holds in place of the members beside it (docs.litellm.ai/docs/completion/input).
+ */
+export function refuseMergedMembers({ extra_body }: JsonObject): void {
+  let inner: JsonValue | undefined = extra_body;
+  for (const path = ["extra_body"]; isObject(inner); path.push("extra_body")) {
+    const found = Object.keys(inner).find((name) => DECIDING.has(name));
+    if (found !== undefined)
+      throw invalidField([...path, found], "must stand in the request itself");
+    inner = inner.extra_body;
+  }
 }
 
 /** The maximum of characters of a client's name in a message. */

@@ -72,8 +72,9 @@ function within<T extends { path: (string | number)[] }>(name: string | number, 
 
 /**
  * The name in the form that case-insensitive parsers compare: `toLowerCase` maps U+212A (kelvin) to
- * k, and keeps U+017F (long s).
+ * k, and keeps U+017F (long s). For parsers in C, a name ends at U+0000.
  */
 function fold(name: string): string {
-  return name.toLowerCase().replaceAll("\u017f", "s");
+  const [seen = ""] = name.split("\u0000", 1);
+  return seen.toLowerCase().replaceAll("\u017f", "s");
 }
