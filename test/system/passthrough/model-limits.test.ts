@@ -54,6 +54,8 @@ const GEMINI = "/gemini/v1beta/models/up-seen:generateContent";
 const CALLS: readonly (readonly [limited: string, path: string, model: string])[] = [
   ["fast", OPENAI, "up-fast"],
   ["some", OPENAI, "up-fast"],
+  // In another spelling, as Azure and Ollama take it.
+  ["fast", OPENAI, "UP-Fast:latest"],
   ["wild/other", OPENAI, "other"],
   ["wild/*", OPENAI, "other"],
   ["seen", GEMINI, "up-seen"],

@@ -44,7 +44,7 @@ export function createConfiguredTargets({ authority, models }: ModelRules): Conf
   const candidatesOf = (id: string): readonly ConfiguredTarget[] => {
     index ??= indexOf(models);
     return [
-      ...(index.exact.get(id) ?? []),
+      ...(index.exact.get(id) ?? index.folded.get(folded(id)) ?? []),
       ...index.wildcards.filter(({ target }) => matches(target.id, id)),
     ];
   };
@@ -93,20 +93,40 @@ function modelAt({ model, target }: ConfiguredTarget, id: string, models: ModelC
 
 interface TargetIndex {
   readonly exact: ReadonlyMap<string, readonly ConfiguredTarget[]>;
+  /** The same by folded ids. */
+  readonly folded: ReadonlyMap<string, readonly ConfiguredTarget[]>;
   readonly wildcards: readonly ConfiguredTarget[];
 }
 
 function indexOf(models: ModelCatalog): TargetIndex {
   const exact = new Map<string, ConfiguredTarget[]>();
+  const alike = new Map<string, ConfiguredTarget[]>();
   const wildcards: ConfiguredTarget[] = [];
   for (const model of models.list()) {
     for (const target of model.targets) {
       const candidate = { model, target };
-      if (target.id.includes("*")) wildcards.push(candidate);
-      else exact.set(target.id, [...(exact.get(target.id) ?? []), candidate]);
+      if (target.id.includes("*")) {
+        wildcards.push(candidate);
+        continue;
+      }
+      const other = folded(target.id);
+      exact.set(target.id, [...(exact.get(target.id) ?? []), candidate]);
+      alike.set(other, [...(alike.get(other) ?? []), candidate]);
     }
   }
-  return { exact, wildcards };
+  return { exact, folded: alike, wildcards };
+}
+
+/**
+ * An id as upstreams compare the names of models that they take in several spellings: in any case
+ * (Azure, Ollama), behind Google's collection, with the tag that Ollama adds.
+ */
+function folded(id: string): string {
+  return id
+    .trim()
+    .toLowerCase()
+    .replace(/^([^/]*\/)models\//, "$1")
+    .replace(/:latest$/, "");
 }
 
 /**
