@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { amount } from "@sluice/testing";
 import { hostileTexts, objectText } from "./json-text.fixture.ts";
-import { findMember, readMembers } from "./members.ts";
+import { findMember, findPath, readMembers } from "./members.ts";
 import { parseJson } from "./parse.ts";
 
 /**
@@ -122,5 +122,39 @@ describe("findMember", () => {
 
   it("looks at top-level members only", () => {
     expect(findMember('{"a":{"model":"x"},"b":"\\"model\\":1"}', "model")).toBeUndefined();
+  });
+});
+
+describe("findPath", () => {
+  it("finds the first member of each name on its way", () => {
+    const text = ' {"x":"{","a":{"b":[{"c":0}],"c":1,"c":2},"a":3, "b":4}';
+    const found = (path: readonly string[]): string | undefined => {
+      const member = findPath(text, path);
+      return member && text.slice(member.start, member.end);
+    };
+    expect(found(["a", "c"])).toBe('"c":1');
+    expect(found(["b"])).toBe('"b":4');
+    expect([["a", "b", "c"], ["x", "a"], ["a", "d"], ["d", "a"], []].map(found)).toEqual(
+      Array.from({ length: 5 }),
+    );
+  });
+
+  it("finds within an object what is found in its text alone", () => {
+    const outer = fc.constantFrom("model", "seed", "a", "", "b");
+    fc.assert(
+      fc.property(objectText, objectText, outer, (first, second, name) => {
+        const text = `{"o":${first},"model":${second},"a":"}"}`;
+        const inner = findMember(second, name);
+        const at = text.indexOf(second, first.length);
+        const shifted = inner && {
+          ...inner,
+          start: inner.start + at,
+          valueStart: inner.valueStart + at,
+          end: inner.end + at,
+        };
+        expect(findPath(text, ["model", name])).toEqual(shifted);
+      }),
+      { numRuns: amount(100, 500) },
+    );
   });
 });

@@ -58,14 +58,31 @@ export function readMembers(text: string, limits: ShapeLimits = UNBOUNDED): Memb
 
 /** The first top-level member with a name. Reads only up to it. */
 export function findMember(text: string, key: string): Member | undefined {
-  const cursor = new MemberCursor(text, UNBOUNDED);
+  return findPath(text, [key]);
+}
+
+/**
+ * The member at a path of names: at each object of the path, the first one with its name. Reads
+ * only up to it; `undefined` where a name is missing.
+ */
+export function findPath(text: string, path: readonly string[]): Member | undefined {
+  const last = path.length - 1;
+  let cursor = new MemberCursor(text, UNBOUNDED);
+  for (let depth = 0; depth < last; depth++) {
+    const start = cursor.enter(path[depth]!);
+    if (start === undefined) return undefined;
+    cursor = new MemberCursor(text, UNBOUNDED, start);
+  }
   for (let member = cursor.next(); member !== undefined; member = cursor.next()) {
-    if (member.key === key) return member;
+    if (member.key === path[last]) return member;
   }
   return undefined;
 }
 
-/** An iterator over the members. */
+/** A member whose value has not been passed. */
+type Begun = Omit<Member, "end">;
+
+/** An iterator over the members of the object at an offset. */
 class MemberCursor {
   fault: ShapeFault | undefined;
   nodes = 0;
@@ -73,14 +90,31 @@ class MemberCursor {
   readonly #limits: ShapeLimits;
   #at: number;
 
-  constructor(text: string, limits: ShapeLimits) {
+  constructor(text: string, limits: ShapeLimits, from = 0) {
     this.#text = text;
     this.#limits = limits;
-    const open = skipSpace(text, 0);
+    const open = skipSpace(text, from);
     this.#at = text.charCodeAt(open) === OPEN_BRACE ? open + 1 : text.length;
   }
 
   next(): Member | undefined {
+    const begun = this.#begin();
+    if (begun === undefined) return undefined;
+    const { key, start, valueStart } = begun;
+    const end = this.#pass(valueStart);
+    return end < 0 ? undefined : { key, start, valueStart, end };
+  }
+
+  /** Where the value of the first further member with a name starts. No member may follow. */
+  enter(name: string): number | undefined {
+    for (let begun = this.#begin(); begun !== undefined; begun = this.#begin()) {
+      if (begun.key === name) return begun.valueStart;
+      if (this.#pass(begun.valueStart) < 0) return undefined;
+    }
+    return undefined;
+  }
+
+  #begin(): Begun | undefined {
     const text = this.#text;
     const start = skipSpace(text, this.#at);
     if (text.charCodeAt(start) !== QUOTE) return undefined;
@@ -90,17 +124,22 @@ class MemberCursor {
     }
     const keyEnd = stringEnd(text, start);
     const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
-    const end = this.#valueEnd(valueStart);
-    if (end < 0) return undefined;
-    const comma = skipSpace(text, end);
-    this.#at = text.charCodeAt(comma) === COMMA ? comma + 1 : text.length;
     const key = text.slice(start + 1, keyEnd - 1);
     return {
       key: key.includes("\\") ? unescape(text.slice(start, keyEnd)) : key,
       start,
       valueStart,
-      end,
     };
+  }
+
+  /** Passes a value and the comma behind it. Returns the value's end; -1 beyond a limit. */
+  #pass(valueStart: number): number {
+    const text = this.#text;
+    const end = this.#valueEnd(valueStart);
+    if (end < 0) return end;
+    const comma = skipSpace(text, end);
+    this.#at = text.charCodeAt(comma) === COMMA ? comma + 1 : text.length;
+    return end;
   }
 
   #valueEnd(from: number): number {

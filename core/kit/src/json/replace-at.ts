@@ -1,6 +1,6 @@
 /** Replaces one string in a JSON object's text, by its path. Every other character stays. */
 
-import { findMember, type Member } from "./members.ts";
+import { findPath, type Member } from "./members.ts";
 import type { ReadableText } from "./paged-text.ts";
 
 /** The edit of a text. */
@@ -31,26 +31,28 @@ export function stringAt(
   // Names of members have no escapes where a dialect is written by machines; others are not found.
   if (last === undefined) return undefined;
   if (typeof text === "string" && !text.includes(`"${last}"`)) return undefined;
-  let from = 0;
-  let inner: ReadableText = text;
-  for (const [depth, name] of path.entries()) {
-    const known = depth === 0 ? members : undefined;
-    const member =
-      known === undefined
-        ? findMember(inner.slice(0, inner.length), name)
-        : known.find(({ key }) => key === name);
-    if (member === undefined) return undefined;
-    const { start, valueStart, end } = member;
-    if (depth < path.length - 1) {
-      inner = inner.slice(valueStart, end);
-      from += valueStart;
-      continue;
-    }
-    const old = inner.slice(valueStart, end);
-    if (!old.startsWith('"') || old === json) return undefined;
-    return { path, start: from + start, valueStart: from + valueStart, end: from + end };
-  }
-  return undefined;
+  const place = memberAt(text, path, members);
+  if (place === undefined) return undefined;
+  const old = text.slice(place.valueStart, place.end);
+  if (!old.startsWith('"') || old === json) return undefined;
+  const { start, valueStart, end } = place;
+  return { path, start, valueStart, end };
+}
+
+/** The member at a path, by its offsets. */
+function memberAt(
+  text: ReadableText | string,
+  path: readonly string[],
+  members: readonly Member[] | undefined,
+): Omit<StringPlace, "path"> | undefined {
+  if (members === undefined) return findPath(text.slice(0, text.length), path);
+  const outer = members.find(({ key }) => key === path[0]);
+  if (outer === undefined || path.length === 1) return outer;
+  const from = outer.valueStart;
+  const inner = findPath(text.slice(from, outer.end), path.slice(1));
+  if (inner === undefined) return undefined;
+  const { start, valueStart, end } = inner;
+  return { start: from + start, valueStart: from + valueStart, end: from + end };
 }
 
 /** The text with another string at a path; `undefined` where `stringAt` has none. */
