@@ -6,10 +6,11 @@
 import type { PassthroughRequest } from "@sluice/contract";
 
 /**
- * A selection of the reply's members leaves out its usage; headers and methods in the query pass by
- * what was checked; a token is a credential.
+ * A selection of the reply's members leaves out its usage; headers, methods and the content type in
+ * the query pass by what was checked; a token is a credential.
  */
 const DROPPED: ReadonlySet<string> = new Set([
+  "$ct",
   "fields",
   "$fields",
   "$httpheaders",

@@ -509,6 +509,7 @@ describe("a form that parsers read differently", () => {
 describe("the query and body of a native request", () => {
   it.each([
     ["fields=candidates", ""],
+    ["%24ct=application/x-protobuf&alt=sse", "?alt=sse"],
     ["alt=sse&%24fields=candidates", "?alt=sse"],
     ["a=1;fields=candidates&b=2", "?b=2"],
     ["$httpHeaders=x-goog-user-project%3Aother&$httpMethod=DELETE&OAuth_Token=x", ""],

@@ -46,12 +46,17 @@ interface Asked {
   readonly calls: number;
 }
 
-async function ask(name: string, path: string, more: object | string): Promise<Asked> {
+async function ask(
+  name: string,
+  path: string,
+  more: object | string,
+  type = "application/json",
+): Promise<Asked> {
   const before = upstream.requests.length;
   const said = { model: "small", messages: MESSAGES };
   const response = await fetch(gateway.publicUrl + path, {
     method: "POST",
-    headers: { authorization: `Bearer ${keys[name]}`, "content-type": "application/json" },
+    headers: { authorization: `Bearer ${keys[name]}`, "content-type": type },
     body: JSON.stringify(typeof more === "string" ? said : { ...said, ...more }),
   });
   const { error } = (await response.json()) as { readonly error?: { readonly param: string } };
@@ -94,6 +99,33 @@ describe.each(["limited", "free"])("a key that is %s", (key) => {
     const answer = await ask(key, `${NATIVE}?model=small&api-version=1`, "");
     expect(answer).toMatchObject({ status: 200, calls: 1 });
   });
+});
+
+/** A body that is one object in JSON, and other members to those who heed its content type. */
+const HIDDEN = { x: "&model=large&", y: "+ACI-,+ACI-model+ACI-:+ACI-large" };
+
+it.each<readonly [type: string, sent: string]>([
+  ["application/x-www-form-urlencoded", "application/json"],
+  ["application/json; charset=utf-7", "application/json"],
+  ["application/json; charset=shift_jis", "application/json"],
+  ["application/json; charset=utf-8; charset=utf-7", "application/json"],
+  ["multipart/form-data; boundary=b", "application/json"],
+  ["application/x-protobuf", "application/json"],
+  ["text/plain", "application/json"],
+  ["application/json;charset=UTF-8", "application/json;charset=UTF-8"],
+  ["application/vnd.api+json", "application/vnd.api+json"],
+])("an object of JSON under %s is sent as %s", async (type, sent) => {
+  for (const path of [NATIVE, "/proxy/own/path"]) {
+    // oxlint-disable-next-line no-await-in-loop -- calls are counted.
+    expect(await ask("free", path, HIDDEN, type)).toMatchObject({ status: 200, calls: 1 });
+    expect(upstream.requests.at(-1)?.headers["content-type"]).toBe(sent);
+  }
+});
+
+it("embeddings name models of the key alone", async () => {
+  const refusal = { status: 403, param: "models", calls: 0 };
+  const more = { input: "Hi.", messages: undefined, models: ["large"] };
+  expect(await ask("limited", "/v1/embeddings", more)).toEqual(refusal);
 });
 
 it("models that an upstream may choose from are those of the key", async () => {

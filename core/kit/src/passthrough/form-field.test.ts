@@ -70,3 +70,22 @@ it.each(["binary", "8bit", "7bit"])("a field without a coding is read: %s", (cod
   const header = `Content-Transfer-Encoding: ${coding}\r\n`;
   expect(formField(formOf({ name: "model", text: "m", header }), "model")).toBe("m");
 });
+
+const under = (type: string) => ({
+  ...formOf({ name: "model", text: "m" }),
+  headers: { "content-type": type },
+});
+
+it.each([
+  "multipart/form-data; charset=utf-8; boundary=b",
+  "multipart/form-data; boundary=b; charset=UTF-8",
+])("a form in UTF-8 is read: %s", (type) => {
+  expect(formField(under(type), "model")).toBe("m");
+});
+
+it.each([
+  "multipart/form-data; charset=utf-7; boundary=b",
+  "multipart/form-data; boundary=b; charset=utf-16",
+])("a form in another encoding is refused: %s", (type) => {
+  expect(() => formField(under(type), "model")).toThrow("read");
+});

@@ -17,7 +17,7 @@ const MAX_TEXT_BYTES = 4_096;
 
 /** One boundary, in one of the two forms that clients write. */
 const BOUNDARY =
-  /^multipart\/form-data(?:;\s*charset=[\w-]+)?;\s*boundary=(?:"([\w'()+,./:=? -]{1,70})"|([\w'()+./:=?-]{1,70}))(?:;\s*charset=[\w-]+)?$/i;
+  /^multipart\/form-data(?:;\s*charset=utf-?8)?;\s*boundary=(?:"([\w'()+,./:=? -]{1,70})"|([\w'()+./:=?-]{1,70}))(?:;\s*charset=utf-?8)?$/i;
 
 /**
  * The only accepted form of the header. The upstream could read other forms as another field: one

@@ -35,7 +35,7 @@ import {
 import { cutMembers } from "./cut.ts";
 import { limitedModel } from "./limited.ts";
 import { checkModelsInBody, checkModelsInQuery } from "./path-model.ts";
-import { checkIsRead, isForm, namingMembers } from "./read-body.ts";
+import { asJson, checkIsRead, isForm, namingMembers } from "./read-body.ts";
 import {
   checkSlashes,
   markedModel,
@@ -125,10 +125,11 @@ export const passthrough = defineStep<PassthroughConfig>({
         // The row has the requested model, from the path or the body.
         if (request !== undefined && model !== request.model)
           exchange.request = { ...request, model };
+        const typed = isRead ? asJson(wanted, request?.document.value) : wanted;
         const call =
           endpoint === undefined
-            ? wanted
-            : withoutGatewayFields(exchange, wanted, translation.capabilities);
+            ? typed
+            : withoutGatewayFields(exchange, typed, translation.capabilities);
         const entering = enterUpstream(exchange, found, target, request?.document ?? NO_BODY);
         const entry = entering instanceof Promise ? await entering : entering;
         const attempt = await beginAttemptAt(entry, exchange, target, pricedAs(provider));

@@ -7,6 +7,7 @@ import { Native } from "@sluice/kit/passthrough";
 import {
   GatewayError,
   type GatewayRequest,
+  type HttpCall,
   type JsonObject,
   type NativeEndpoint,
   type PassthroughRequest,
@@ -20,6 +21,8 @@ const OPEN_BRACE = 0x7b;
 const BEFORE: ReadonlySet<number> = new Set([
   0, 9, 10, 11, 12, 13, 32, 0xef, 0xbb, 0xbf, 0xfe, 0xff,
 ]);
+/** A type under which every upstream reads JSON in UTF-8. */
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json(?:\s*;\s*charset="?utf-?8"?)?\s*$/i;
 const FORM = /^multipart\/form-data\b/i;
 
 /** Whether a content type is that of a form. */
@@ -65,4 +68,15 @@ export function checkIsRead(
 
 function beginsObject(bytes: Uint8Array): boolean {
   return bytes.find((byte) => !BEFORE.has(byte)) === OPEN_BRACE;
+}
+
+/**
+ * The call of a body that was read as a JSON object, under a type of JSON: under another one, or in
+ * another encoding, an upstream would read other members in the same bytes.
+ */
+export function asJson(call: HttpCall, body: JsonObject | undefined): HttpCall {
+  const type = call.headers["content-type"];
+  if (typeof type === "string" && JSON_TYPE.test(type)) return call;
+  if (body === undefined || Object.keys(body).length === 0) return call;
+  return { ...call, headers: { ...call.headers, "content-type": "application/json" } };
 }

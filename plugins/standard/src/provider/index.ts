@@ -275,8 +275,8 @@ function checkNames(
   body: JsonObject,
   tools: ToolRules,
 ): void {
-  if (exchange.operation !== "chat") return;
-  checkAccountObjects(body, instance, exchange.identity);
+  // Inputs to embed are texts or lists of many tokens.
+  if (exchange.operation !== "embeddings") checkAccountObjects(body, instance, exchange.identity);
   checkToolModels(exchange, instance.name, body, tools);
 }
 
