@@ -142,6 +142,13 @@ describe("the usage of a native reply", () => {
       { promptTokens: 31, cacheWriteTokens: 30, cacheWrite1hTokens: 20, serviceTier: "priority" },
     ],
     [
+      "Anthropic: fast mode",
+      {
+        usage: { input_tokens: 1, output_tokens: 2, service_tier: "standard", speed: "fast" },
+      },
+      { promptTokens: 1, completionTokens: 2, serviceTier: "fast" },
+    ],
+    [
       "OpenAI images",
       {
         created: 1,

@@ -230,7 +230,8 @@ function readInputOutput(usage: JsonObject, serviceTier: JsonValue | undefined):
     cacheWrite1hTokens,
     // Anthropic's name, and OpenAI's.
     reasoningTokens: count(details.thinking_tokens) ?? count(details.reasoning_tokens),
-    serviceTier: word(usage.service_tier) ?? word(serviceTier),
+    // Fast mode has prices of its own (platform.claude.com/docs/en/build-with-claude/fast-mode).
+    serviceTier: usage.speed === "fast" ? "fast" : (word(usage.service_tier) ?? word(serviceTier)),
   });
 }
 

@@ -249,16 +249,25 @@ function imageTokens(body: JsonObject): number {
 }
 
 function textUsage(body: JsonObject, tokens: TokenEstimate): Usage {
-  const { service_tier: tier } = body;
+  const tier = tierOf(body);
   const { maxPromptTokens: promptTokens, completionTokens } = tokens;
   const counts = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
   const toolUses = expectedToolUses(body);
   const usage = toolUses === undefined ? counts : { ...counts, toolUses };
   // A cheaper tier may be answered at the standard price.
-  return typeof tier === "string" && tier !== "flex" && tier !== "batch"
+  return tier !== undefined && tier !== "flex" && tier !== "batch"
     ? { ...usage, serviceTier: tier }
     : usage;
 }
+
+/** The tier that a body asks for: Bedrock's is an object, and Anthropic's fast mode is a speed. */
+function tierOf({ service_tier, serviceTier, speed }: JsonObject): string | undefined {
+  if (speed === FAST) return FAST;
+  const tier = service_tier ?? (isObject(serviceTier) ? serviceTier.type : serviceTier);
+  return typeof tier === "string" ? tier.toLowerCase() : undefined;
+}
+
+const FAST = "fast";
 
 /** Images have a price by the piece, or one of their tokens. */
 function imageUsage(body: JsonObject, tokens: TokenEstimate, price: Price | undefined): Usage {
