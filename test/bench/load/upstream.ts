@@ -35,8 +35,9 @@ const STREAM_HEADERS = Buffer.from(
     "x-request-id: req_bench\r\ntransfer-encoding: chunked\r\n\r\n",
 );
 
+const COMPLETION_ID = "chatcmpl-Bench0000000000000000000001";
 const envelope = (object: string) => ({
-  id: "chatcmpl-Bench0000000000000000000001",
+  id: COMPLETION_ID,
   object,
   created: 1_741_569_952,
   model: values.model,
@@ -52,6 +53,8 @@ const usage = (completion: number) => ({
 });
 
 const whole = wholeReply();
+const wholeIdEnd = whole.indexOf(COMPLETION_ID) + COMPLETION_ID.length;
+let lastId = 1;
 const embeddings = embeddingsReply();
 const image = imageReply();
 const plainStream = streamReply(false);
@@ -98,7 +101,7 @@ function answer(socket: Socket, head: string, body: string): void {
   else if (head.startsWith("POST /v1/messages")) pour(socket, messagesBurst, false);
   else if (head.startsWith("POST /v1/responses")) pour(socket, responsesBurst, false);
   else if (head.startsWith("POST /v1beta/")) pour(socket, geminiBurst, false);
-  else if (!/"stream": ?true/.test(body)) socket.write(whole);
+  else if (!/"stream": ?true/.test(body)) socket.write(withNextId());
   else if (body.includes(BURST_USER))
     pour(socket, /"include_usage": ?true/.test(body) ? usageBurst : plainBurst, false);
   else
@@ -125,6 +128,15 @@ function pour(socket: Socket, events: readonly Buffer[], isPaced: boolean): void
   };
   socket.write(STREAM_HEADERS);
   setImmediate(step);
+}
+
+/** The whole reply with an id of its own, which is far from the one before, as random ids are. */
+function withNextId(): Buffer {
+  const reply = Buffer.from(whole);
+  lastId = Math.imul(lastId, 1_664_525) + 1_013_904_223;
+  const digits = (lastId >>> 0).toString(16).padStart(8, "0");
+  reply.write(digits, wholeIdEnd - digits.length, "latin1");
+  return reply;
 }
 
 /** A whole reply, 0.6 KB of JSON. */
