@@ -129,22 +129,6 @@ const PLACES: readonly (readonly [string, JsonObject])[] = [
   ["input[0].content[0].image_url", { input: [{ content: [{ image_url: "gs://b/o" }] }] }],
   [
     "contents[0].parts[0].fileData.fileUri",
-    {
-      contents: [
-        {
-          parts: [
-            {
-              fileData: {
-                fileUri: "https://generativelanguage.googleapis.com:443/v1beta/files/1",
-              },
-            },
-          ],
-        },
-      ],
-    },
-  ],
-  [
-    "contents[0].parts[0].fileData.fileUri",
     { contents: [{ parts: [{ fileData: { fileUri: "gs://b/o" } }] }] },
   ],
   [
@@ -174,6 +158,23 @@ describe("a request of a key", () => {
     expect(refused(body, undefined, limited)).toBe(place);
   });
 
+  it.each([
+    " gs://b/o",
+    "g\ns://b/o",
+    "\tfiles/1",
+    "https://generativelanguage.googleapis.com:443/v1beta/files/1",
+    "https://generativelanguage.googleapis.com./v1beta/files/1",
+    "https://a@generativelanguage.googleapis.com/v1beta/files/1",
+    "https:/generativelanguage.googleapis.com\\v1beta/files/1",
+    "https://generativelanguage.googleapis.com/x/../v1beta/files/1",
+    "https://generativelanguage.%67oogleapis.com/v1beta/%66iles/1",
+    "https://generativelanguage.googleapis.com/download/v1beta/files/1:download",
+  ])("that names an object in another spelling is refused: %j", (fileUri) => {
+    expect(refused({ contents: [{ parts: [{ fileData: { fileUri } }] }] })).toBe(
+      "contents[0].parts[0].fileData.fileUri",
+    );
+  });
+
   it("may name what the operator has opened, and nothing else", () => {
     const tools = (...ids: readonly string[]): JsonObject => ({
       tools: [{ vector_store_ids: ids }],
@@ -200,6 +201,8 @@ describe("a request of a key", () => {
       { contents: [{ parts: [{ functionResponse: { response: { file_id: "x" } } }] }] },
       { contents: [{ parts: [{ fileData: { fileUri: "https://example.com/v1/files/a.png" } }] }] },
       { metadata: { file_id: "x" }, messages: [{ audio: { data: "x", id: "y" } }] },
+      { url: "https://storage.googleapis.com/bucket/files/1" },
+      { url: `data:text/plain,${"gs:".repeat(9)}` },
       { query: "x", documents: [{ file_id: "x", url: "gs://b/o" }] },
       { input: [{ type: "image_generation_call", id: "ig_1", result: "aGk=" }] },
       { input: [{ type: "message", id: "msg_1", content: [] }] },

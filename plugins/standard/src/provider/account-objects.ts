@@ -51,8 +51,12 @@ const ADDRESSES: ReadonlySet<string> = new Set(
     "exampleStore example_store apiKeySecretVersion api_key_secret_version"
   ).split(" "),
 );
-const OF_ACCOUNT =
-  /^(?:gs|s3):|^(?:files|projects)\/|^https?:\/\/[^/]*\.googleapis\.com(?::\d*)?\/+(?:download\/|upload\/)?v1[a-z]*\/files\//i;
+const OF_ACCOUNT = /^(?:gs|s3):|^(?:files|projects)\//i;
+const GOOGLE = /(?:^|\.)googleapis\.com\.?$/;
+const FILES = /^\/+(?:download\/|upload\/)?v\d+[a-z\d]*\/files\//i;
+/** The maximum of characters of an address: what is longer holds the content itself. */
+const MAX_ADDRESS = 4_096;
+
 /** Cohere's connector to the open web, which every account has. */
 const WEB_SEARCH = "web-search";
 /**
@@ -191,10 +195,30 @@ function findInMember(
 
 /** Whether a text of a member names an object. */
 function names(name: string, text: string, { type }: JsonObject): boolean {
-  if (ADDRESSES.has(name)) return OF_ACCOUNT.test(text);
+  if (ADDRESSES.has(name)) return isOfAccount(text);
   if (HANDLES.has(name)) return true;
   // Skills of the vendor belong to all accounts.
   return IDS.has(name) && !(name === "skill_id" && type === "anthropic");
+}
+
+/** Whether an address leads into the account, as its parsers read it (url.spec.whatwg.org). */
+function isOfAccount(text: string): boolean {
+  if (text.startsWith("data:")) return false;
+  const address = text
+    .slice(0, MAX_ADDRESS)
+    .replaceAll(/[\t\r\n]/g, "")
+    .trim();
+  if (OF_ACCOUNT.test(address)) return true;
+  const url = /^https?:/i.test(address) ? URL.parse(address) : null;
+  return url !== null && GOOGLE.test(url.hostname) && FILES.test(decoded(url.pathname));
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 /** An audio reply of an earlier turn, by its id. */
