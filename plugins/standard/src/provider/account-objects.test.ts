@@ -121,6 +121,7 @@ const PLACES: readonly (readonly [string, JsonObject])[] = [
     },
   ],
   ["input[0].id", { input: [{ id: "msg_1" }] }],
+  ["input[0].id", { input: [{ id: "msg_1", type: null, role: null }] }],
   ["input[0].id", { input: [{ type: "image_generation_call", id: "ig_1", result: null }] }],
   ["connectors[1].id", { connectors: [{ id: "web-search" }, { id: "crm" }] }],
   ["document.file_id", { document: { type: "file", file_id: "f" } }],

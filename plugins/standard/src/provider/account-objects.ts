@@ -125,7 +125,7 @@ function findKeptItem(items: readonly JsonValue[], open: OpenObjects): Named | u
     const type = item.type ?? undefined;
     const isKept =
       type === "item_reference" ||
-      (type === undefined && item.role === undefined) ||
+      (type === undefined && (item.role ?? undefined) === undefined) ||
       // A picture of an earlier reply, without its bytes.
       (type === "image_generation_call" && typeof item.result !== "string");
     const found = isKept ? named(item.id, open) : undefined;
