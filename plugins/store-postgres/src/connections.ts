@@ -1,6 +1,7 @@
 /** The connections of the store: pools, so that a report never delays an authentication. */
 
 import { errorMessage, type Log } from "@sluice/contract";
+import { parseJson } from "@sluice/kit";
 import { type ClientBase, Pool, type PoolConfig, types } from "pg";
 import { CHANNEL } from "./changes/tables.ts";
 
@@ -58,13 +59,18 @@ export function perProcess({ connections }: Pick<ConnectionOptions, "connections
   return connections + REPORT_CONNECTIONS + MIGRATION_CONNECTIONS + CHANGE_CONNECTIONS;
 }
 
-const INT8 = 20;
-/** Counts and nano-dollars are below 2^53; sums that may exceed it are read as text. */
+/**
+ * By ids of types (pg_type.dat). Counts and nano-dollars are below 2^53; sums that may exceed it
+ * are read as text. `pg` parses JSON by `JSON.parse`, which misreads names with escapes.
+ */
+const PARSERS = new Map<number, (text: string) => unknown>([
+  [20, Number],
+  [114, (text) => parseJson(text)],
+  [3802, (text) => parseJson(text)],
+]);
 const TYPES: NonNullable<PoolConfig["types"]> = {
   getTypeParser: ((oid: number, format?: "text" | "binary") =>
-    oid === INT8
-      ? (text: string) => Number(text)
-      : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
+    PARSERS.get(oid) ?? types.getTypeParser(oid, format)) as typeof types.getTypeParser,
 };
 
 /** Makes the pools. Nothing connects before the first query. */

@@ -92,7 +92,13 @@ const row: fc.Arbitrary<SpendRow> = fc
     endedAtMs: time,
     generation: fc.constant(1),
     tags: fc.uniqueArray(oneOf("x", "y:1", "ü", "a\0b"), { maxLength: 3 }),
-    metadata: oneOf<SpendRow["metadata"]>({}, { a: [1, "b\0"], ü: null }),
+    metadata: oneOf<SpendRow["metadata"]>(
+      {},
+      { a: [1, "b\0"], ü: null },
+      // JSON.parse of V8 takes one of these names for the other.
+      { a: 1, "x\\": 2 },
+      { a: 1, 'x"': 2 },
+    ),
     clientAddress: fc.option(oneOf("127.0.0.1")),
     upstreamRequestId: fc.option(oneOf("up")),
     completionId: fc.option(oneOf("chatcmpl-1", "chatcmpl-2")),
