@@ -219,8 +219,8 @@ function checkedTarget(exchange: Exchange, parts: TargetParts, target: Target): 
   if (targets.isLeftOut(exchange, target.id) || targets.isReserved(identity, target.id))
     throw modelNotFound(target.model);
   const configured = target.model === "" ? undefined : targets.find(identity, target.id);
-  checkToolModels(exchange, target.provider, body, parts);
   refuseSteering(body, configured?.target ?? target, provider);
+  checkToolModels(exchange, target.provider, body, parts);
   if (isRead) checkAccountObjects(body, provider, identity);
   // The limits of the model hold for its call.
   exchange.model = configured?.model ?? limitedModel(exchange, identity, target, rules.models);

@@ -48,6 +48,7 @@ import { nativeDocument } from "./native-lane.ts";
 import {
   type EncodedRequest,
   type SettledRequest,
+  refuseSteering,
   settleNative,
   settleParameters,
 } from "./parameters.ts";
@@ -155,9 +156,13 @@ class ProviderCall implements PartCaller, DropListener {
     this.#request = providerRequest(exchange, target);
   }
 
-  /** Throws `permission_denied` for an object or a model that the key may not name. */
+  /**
+   * Throws `unsupported_parameter` for a member that chooses other models or tools, and
+   * `permission_denied` for an object or a model that the key may not name.
+   */
   checkNames(): void {
     const { document } = this.#native ?? this.#request;
+    refuseSteering(document.value, this.#target, this.#door.instance);
     checkNames(this.#exchange, this.#door.instance, document.value, this.#terms.tools);
   }
 

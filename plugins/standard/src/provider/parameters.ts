@@ -77,7 +77,6 @@ export function settleParameters(
   const native = gatewayOnly(request.document.value, capabilities.nativeFields);
   notice.add(native);
   const plain = native.length === 0 ? request : without(request, native);
-  refuseSteering(plain.document.value, target, instance);
   const named = target.forwardMetadata === true ? withMetadata(plain, fields?.metadata) : plain;
   const asked = faced === undefined ? named : lowered(named, capabilities, notice);
   const terms = {
@@ -168,10 +167,7 @@ function lowered(
   return { ...request, document };
 }
 
-/**
- * A request whose upstream takes the client's own document. Nothing is left out. Throws
- * `unsupported_parameter` for a member that chooses other models or tools.
- */
+/** A request whose upstream takes the client's own document. Nothing is left out. */
 export function settleNative(
   request: ProviderRequest,
   instance: ProviderInstance,
@@ -180,7 +176,6 @@ export function settleNative(
   exchange.headers.delete(HEADER);
   const notice = createNotice(exchange);
   notice.add(foreignFields(exchange.request?.fields));
-  refuseSteering(request.native?.document.value ?? {}, request.target, instance);
   return {
     request,
     provider: instance,
