@@ -4,6 +4,7 @@ import type {
   GuardrailDay,
   KeyUse,
   LedgerDay,
+  LedgerQuery,
   LedgerReader,
   LedgerStore,
   LedgerSumFilter,
@@ -60,22 +61,10 @@ export function createLedgerReader(
   };
   const ofCustomers = new CustomerSums(sumsOf);
 
-  /** The rows of one request cost less than a message to the thread, which can wait for a lock. */
-  const askOfOne: Ask = async (question, signal) => {
-    try {
-      return await askHere(question, signal);
-    } catch (error) {
-      if (!isBusy(error)) throw error;
-      return ask(question, signal);
-    }
-  };
+  const rowsOf = createRowsReader(askHere, ask);
 
   return {
-    rows: async (query, signal) =>
-      (await (query.requestId !== undefined && query.completionId === undefined ? askOfOne : ask)(
-        { about: "rows", query },
-        signal,
-      )) as readonly SpendRow[],
+    rows: rowsOf,
     days: async (filter, signal) =>
       (await ask({ about: "days", filter }, signal)) as readonly LedgerDay[],
     tags: async (filter, signal) =>
@@ -97,6 +86,29 @@ export function createLedgerReader(
       ofCustomers.stop();
       await Promise.all([thread?.stop(), sums?.stop()]);
     },
+  };
+}
+
+/** Reads rows: those of a request on the event loop, others in the thread. */
+function createRowsReader(askHere: Ask, ask: Ask) {
+  /** The rows of one request cost less than a message to the thread, which can wait for a lock. */
+  const askOfOne: Ask = async (question, signal) => {
+    try {
+      return await askHere(question, signal);
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      return ask(question, signal);
+    }
+  };
+  return async (query: LedgerQuery, signal?: AbortSignal): Promise<readonly SpendRow[]> => {
+    const { completionId, ...others } = query;
+    const isOfRequest = others.requestId !== undefined;
+    let found: readonly unknown[] = [];
+    if (isOfRequest) found = await askOfOne({ about: "rows", query: others }, signal);
+    // A search for a completion reads blocks. The id of a request is none of a completion.
+    if (found.length === 0 && !(isOfRequest && completionId === undefined))
+      found = await ask({ about: "rows", query }, signal);
+    return found as readonly SpendRow[];
   };
 }
 
