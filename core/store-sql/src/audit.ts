@@ -2,9 +2,9 @@
 
 import type { AuditLine, AuditOutcome, AuditQuery, AuditStore, JsonObject } from "@sluice/contract";
 import type { Kysely } from "kysely";
+import { parseJson } from "@sluice/kit";
 import type { AuditTable, Schema } from "./schema.ts";
 import { anyOf, isOneOf } from "./tenants/shape.ts";
-import { parseJson } from "@sluice/kit";
 
 /** The reading part of the stored audit. `database` is asked at every call. */
 export function auditReads(database: () => Kysely<Schema>): Pick<AuditStore, "list" | "head"> {

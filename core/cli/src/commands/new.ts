@@ -6,6 +6,7 @@ import { errorMessage } from "@sluice/contract";
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Command } from "commander";
+import { parseJson } from "@sluice/kit";
 import { CommandError, EXIT } from "../exit.ts";
 import { outsideManifest } from "../new/manifest.ts";
 import { nextSteps } from "../new/next-steps.ts";
@@ -17,7 +18,6 @@ import {
   renderPlace,
   renderTemplate,
 } from "../new/template.ts";
-import { parseJson } from "@sluice/kit";
 
 interface Options {
   readonly in?: string;

@@ -1,10 +1,10 @@
 /** What an entry names: without it, the entry would be less limited. */
 
 import type { JsonObject } from "@sluice/contract";
+import { parseJson } from "@sluice/kit";
 import type { Entry, Reference, TableName } from "./entries/entry.ts";
 import type { ExportIndex } from "./export/export-index.ts";
 import { type ReadTable, SHAPES } from "./export/tables.ts";
-import { parseJson } from "@sluice/kit";
 
 /** Ids of rows that were left out, by their tables. */
 export type LeftOutIds = ReadonlyMap<TableName, Set<string>>;

@@ -5,6 +5,7 @@ import type { StdioOptions } from "node:child_process";
 import cluster, { type Worker } from "node:cluster";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
+import { parseJson } from "@sluice/kit";
 import type { WorkerAddress } from "./admin/ask-workers.ts";
 import type { BlockReport } from "../telemetry/block-report.ts";
 import type { SupervisorHost } from "./process-host.ts";
@@ -15,7 +16,6 @@ import {
   REPORT_FD,
   type ToWorker,
 } from "./worker-messages.ts";
-import { parseJson } from "@sluice/kit";
 
 /** A worker that serves, or did. */
 export interface Member extends WorkerAddress {

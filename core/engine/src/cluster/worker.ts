@@ -1,6 +1,7 @@
 /** A worker: a whole gateway in a process of its own, controlled by the supervisor. */
 
 import { errorMessage } from "@sluice/contract";
+import { parseJson } from "@sluice/kit";
 import { type RunningGateway, startProcess } from "../bootstrap.ts";
 import { prepareStart, type StartOptions, type WorkerPlace } from "../prepare-start.ts";
 import { formatFinding } from "../config/finding.ts";
@@ -20,7 +21,6 @@ import {
   REPORT_FD,
   type ToWorker,
 } from "./worker-messages.ts";
-import { parseJson } from "@sluice/kit";
 
 /**
  * Starts and serves until the supervisor ends it. Never rejects: `host.exit` receives how it ended.

@@ -2,11 +2,11 @@
 
 import { ERROR_CODES, type ErrorCode, type SpendRow } from "@sluice/contract";
 import { configuredNanoUsd, dollarsOf } from "@sluice/runtime";
+import { parseJson } from "@sluice/kit";
 import type { TestExpectSection } from "../config/schema/pipeline-tests.ts";
 import type { ScriptedUpstreamLog } from "./upstream-log.ts";
 import { describe, readPath, sameValue } from "./values.ts";
 import type { ReceivedReply } from "../http/in-memory.ts";
-import { parseJson } from "@sluice/kit";
 
 /** The observable outcome of a test. */
 export interface Outcome {

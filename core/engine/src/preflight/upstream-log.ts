@@ -2,9 +2,9 @@
 
 import type { LocalCall, ProviderRequest } from "@sluice/contract";
 import type { ScriptedAnswer, ScriptedCall } from "@sluice/runtime/transport";
+import { parseJson } from "@sluice/kit";
 import type { TestOutcomeSection } from "../config/schema/pipeline-tests.ts";
 import { answerOf, type Asked, isNative } from "./outcomes.ts";
-import { parseJson } from "@sluice/kit";
 
 /**
  * Header that ties a call to its request and marks a reply in the provider's own dialect. It never

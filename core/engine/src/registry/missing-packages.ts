@@ -5,9 +5,9 @@
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { parseJson } from "@sluice/kit";
 import type { Finding } from "../config/finding.ts";
 import type { OpenedConfig } from "../config/load.ts";
-import { parseJson } from "@sluice/kit";
 
 /**
  * What a package of plugins says of itself in package.json: `"sluice": { "plugins":

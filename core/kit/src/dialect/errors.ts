@@ -12,11 +12,11 @@ import {
   type ProviderWords,
 } from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";
+import { parseJson } from "../json/parse.ts";
 import { table } from "../json/table.ts";
 import { scrub } from "../openai/scrub.ts";
 import { readRetryAfterMs } from "../transport/calls/retry-after.ts";
 import { REFUSAL_WORDS, type RefusalClass } from "./fields/refusal-words.ts";
-import { parseJson } from "../json/parse.ts";
 
 /** The class of a failure. It decides about retries, another key and another model. */
 export type FailureClass =

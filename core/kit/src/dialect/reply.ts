@@ -10,11 +10,11 @@ import {
 } from "@sluice/contract";
 import { writtenDocument } from "../json/document.ts";
 import { isObject } from "../json/narrow.ts";
+import { parseJson } from "../json/parse.ts";
 import { parseBytes } from "../json/prepared.ts";
 import { invalidReply } from "../openai/embeddings/skeleton-reply.ts";
 import { finishReason, type FinishTable } from "./finish.ts";
 import { usageJson } from "./usage.ts";
-import { parseJson } from "../json/parse.ts";
 
 /** A tool call of a reply. */
 export interface ReplyCall {

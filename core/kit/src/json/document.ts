@@ -7,8 +7,8 @@ import type { JsonDocument, JsonObject, JsonValue, WholeReply } from "@sluice/co
 import { findMember, type Member, readMembers } from "./members.ts";
 import { MemberTexts } from "./member-texts.ts";
 import type { PagedText } from "./paged-text.ts";
-import { isLongerThan, writtenPieces } from "./sliced/write.ts";
 import { parseJson } from "./parse.ts";
+import { isLongerThan, writtenPieces } from "./sliced/write.ts";
 
 /** A document read from text. The text is not checked; `value` parses it on first use. */
 export function documentOf(text: string, bytes?: Uint8Array): JsonDocument {

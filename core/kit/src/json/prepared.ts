@@ -8,8 +8,8 @@ import { asBuffer } from "./as-buffer.ts";
 import type { Member, ShapeLimits } from "./members.ts";
 import type * as Stages from "../stages.ts";
 import { decodePages, type PagedText } from "./paged-text.ts";
-import { parseInSlices, type Sliced } from "./sliced/parse.ts";
 import { parseJson } from "./parse.ts";
+import { parseInSlices, type Sliced } from "./sliced/parse.ts";
 
 const UNBOUNDED: ShapeLimits = { maxDepth: Infinity, maxNodes: Infinity };
 

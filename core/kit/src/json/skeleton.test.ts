@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hostileTexts, objectText } from "./json-text.fixture.ts";
-import { Skeleton } from "./skeleton.ts";
 import { parseJson } from "./parse.ts";
+import { Skeleton } from "./skeleton.ts";
 
 const MAX_MS = 10_000;
 const changed = (text: string): string =>

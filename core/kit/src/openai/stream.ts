@@ -9,12 +9,12 @@ import {
   type UpstreamEvent,
 } from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";
+import { parseJson } from "../json/parse.ts";
 import { ChunkRepair, type ReplyIdentity } from "./repair/chunk-repair.ts";
 import { readEmbeddedError } from "./errors.ts";
 import { RecentFrames } from "./repair/recent-frames.ts";
 import { asksForUsage, NULL_USAGE, withoutNullUsage, withoutUsage } from "./unasked-usage.ts";
 import { readUsage } from "./usage.ts";
-import { parseJson } from "../json/parse.ts";
 
 /** A frame with a known text; the object is parsed on first use. */
 export function rawFrame(raw: string): Frame {

@@ -5,8 +5,8 @@
  */
 
 import type { EventForm, JsonValue } from "@sluice/contract";
-import { FrameRun, type FrameShape } from "./frame-run.ts";
 import { parseJson } from "../json/parse.ts";
+import { FrameRun, type FrameShape } from "./frame-run.ts";
 
 /** An event that was translated into one frame. */
 export interface LearntEvent {

@@ -6,9 +6,9 @@ import {
   type SpendDimension,
   type SpendReportQuery,
 } from "@sluice/contract";
+import { parseJson } from "@sluice/kit";
 import { readDate } from "./dates.ts";
 import { invalidParameter, limitOf, readParameters } from "./parameters.ts";
-import { parseJson } from "@sluice/kit";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

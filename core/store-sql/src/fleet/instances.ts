@@ -2,8 +2,8 @@
 
 import type { InstanceRecord, InstanceReport, InstanceStore } from "@sluice/contract";
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import type { InstanceTable, Schema } from "../schema.ts";
 import { parseJson } from "@sluice/kit";
+import type { InstanceTable, Schema } from "../schema.ts";
 
 /** The open database: asked at every call. */
 export interface FleetPlace {

@@ -10,11 +10,11 @@ import type {
   RolloutStore,
 } from "@sluice/contract";
 import { type CompiledQuery, sql } from "kysely";
+import { parseJson } from "@sluice/kit";
 import type { RolloutReportTable, RolloutTable } from "../schema.ts";
 import type { StatementResult } from "../statement-driver.ts";
 import type { RefusalOf } from "../tenants/conflicts.ts";
 import type { FleetPlace } from "./instances.ts";
-import { parseJson } from "@sluice/kit";
 
 /** The open database. */
 export interface RolloutPlace extends FleetPlace {

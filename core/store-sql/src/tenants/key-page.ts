@@ -5,10 +5,10 @@
 
 import { GatewayError, type KeyListing, type KeyPageQuery, type KeyRecord } from "@sluice/contract";
 import { type Kysely, sql } from "kysely";
+import { parseJson } from "@sluice/kit";
 import type { KeyTable, Schema } from "../schema.ts";
 import { keyConditions } from "./key-filter.ts";
 import { anyOf, beginsWith, type Condition, is, isOneOf } from "./shape.ts";
-import { parseJson } from "@sluice/kit";
 
 /** A walk along one index. Several of them, one after the other, are an order. */
 interface Walk {

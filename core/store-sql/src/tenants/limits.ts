@@ -8,9 +8,9 @@ import {
   type LimitBlock,
   type SelfService,
 } from "@sluice/contract";
+import { parseJson } from "@sluice/kit";
 import type { AmountColumns, LimitColumns } from "../schema.ts";
 import { readList, readObject, toJsonText, withoutNul } from "../text.ts";
-import { parseJson } from "@sluice/kit";
 
 /** Columns of the amounts that are present. */
 export function amountColumns(members: Partial<Amounts>): Partial<AmountColumns> {

@@ -13,6 +13,7 @@ import {
   type UserRecord,
 } from "@sluice/contract";
 import { type RawBuilder, sql } from "kysely";
+import { parseJson } from "@sluice/kit";
 import type * as tables from "../schema.ts";
 import { readList, readObject, withoutNul } from "../text.ts";
 import {
@@ -29,7 +30,6 @@ import {
   selfServiceText,
 } from "./limits.ts";
 import { anyOf, is, isOneOf, NOTHING, type Shape } from "./shape.ts";
-import { parseJson } from "@sluice/kit";
 
 interface Origin {
   readonly managedBy?: ManagedBy;

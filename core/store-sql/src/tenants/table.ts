@@ -8,10 +8,10 @@ import {
   type TenantQuery,
 } from "@sluice/contract";
 import { type CompiledQuery, type Kysely, sql } from "kysely";
+import { parseJson } from "@sluice/kit";
 import type { StatementResult } from "../statement-driver.ts";
 import { conflictOf, type RefusalOf } from "./conflicts.ts";
 import { type Condition, conditionsOf, type Shape } from "./shape.ts";
-import { parseJson } from "@sluice/kit";
 
 /** A connection without the types of its tables: a shape has those of one. */
 export type AnyTables = Kysely<Record<string, Record<string, unknown>>>;

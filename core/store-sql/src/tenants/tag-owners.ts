@@ -2,8 +2,8 @@
 
 import type { KeyStore, TagOwner } from "@sluice/contract";
 import type { Kysely } from "kysely";
-import type { Schema } from "../schema.ts";
 import { parseJson } from "@sluice/kit";
+import type { Schema } from "../schema.ts";
 
 const MAX_OWNERS = 100;
 

@@ -1,11 +1,11 @@
 /** Reads LiteLLM's fields and headers of a request, and says them in the gateway's words. */
 
 import type { EdgeReading, EdgeRequest, Host, JsonObject, JsonValue } from "@sluice/contract";
+import { parseJson } from "@sluice/kit";
 import { answerInstead } from "./answer.ts";
 import { readFallbacks } from "./fallbacks.ts";
 import { headerSeconds, headerTags, headerWhole, headerObject, headerText } from "./headers.ts";
 import { secondsOf, wholeOf } from "./numbers.ts";
-import { parseJson } from "@sluice/kit";
 
 /** What a reading is collected in. */
 interface Draft {

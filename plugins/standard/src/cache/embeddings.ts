@@ -19,13 +19,13 @@ import {
   type Usage,
   type WholeReply,
 } from "@sluice/contract";
+import { parseJson } from "@sluice/kit";
 import { CACHE_HEADER, type CacheParts, findEntry, runShared } from "./call.ts";
 import { encodeEntry, type Entry, headOf, servedFrom } from "./entry.ts";
 import type { FlightResult } from "./single-flight.ts";
 import { mayKeep } from "./reply.ts";
 import type { CacheDirectives } from "./directives.ts";
 import { CanonicalDigest } from "./canonical-digest.ts";
-import { parseJson } from "@sluice/kit";
 
 /** One input of a request. */
 interface Input {

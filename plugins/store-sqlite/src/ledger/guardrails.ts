@@ -3,9 +3,9 @@
 import type { GuardrailCount, GuardrailDay, GuardrailDayQuery } from "@sluice/contract";
 import { withoutNul } from "@sluice/store-sql/text";
 import type { DatabaseSync } from "node:sqlite";
+import { parseJson } from "@sluice/kit";
 import { LEDGER_COLUMNS } from "./columns.ts";
 import { AT, type LedgerValues } from "./sums/amounts.ts";
-import { parseJson } from "@sluice/kit";
 
 const DAY_MS = 86_400_000;
 

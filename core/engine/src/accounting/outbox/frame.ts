@@ -5,8 +5,8 @@
 
 import { crc32 } from "node:zlib";
 import type { SpendRow } from "@sluice/contract";
-import { rowOfText } from "./row-text.ts";
 import { parseJson } from "@sluice/kit";
+import { rowOfText } from "./row-text.ts";
 
 /** Hexadecimal digits of the CRC-32 that a line begins with. */
 const CRC_DIGITS = 8;

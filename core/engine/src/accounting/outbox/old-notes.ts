@@ -3,9 +3,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SpendRow } from "@sluice/contract";
+import { parseJson } from "@sluice/kit";
 import type { LogPlace } from "./log.ts";
 import { rowOfNote } from "./note-text.ts";
-import { parseJson } from "@sluice/kit";
 
 /** The path of the file: `calls.log` beside `outbox.db`. */
 export function oldNotesPath({ directory, name }: LogPlace): string {

@@ -14,9 +14,9 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
+import { parseJson } from "@sluice/kit";
 import { encodeLine, textOfLine } from "./frame.ts";
 import { readLines } from "./read-lines.ts";
-import { parseJson } from "@sluice/kit";
 
 const OWNER_ONLY = 0o600;
 

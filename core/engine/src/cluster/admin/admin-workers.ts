@@ -5,6 +5,7 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { errorBody, GatewayError, isGatewayError, type Log } from "@sluice/contract";
+import { parseJson } from "@sluice/kit";
 import { PROMETHEUS_TYPE } from "../../telemetry/prometheus.ts";
 import { readBody } from "../../http/ingress/bytes/body.ts";
 import {
@@ -34,7 +35,6 @@ import { type BrowserSettings, browserPlace } from "../../http/ui/browser-place.
 import { etagOf, matchesTag } from "../../http/ui/etag.ts";
 import { answerFile, fileRequest, isUiPath } from "../../http/ui/files.ts";
 import { joinAttempts, joinStatus, joinWrite, type SupervisorInfo } from "./join-config.ts";
-import { parseJson } from "@sluice/kit";
 
 /** The parts of the supervisor that the listener needs. */
 export interface WorkersParts {

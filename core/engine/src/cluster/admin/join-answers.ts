@@ -1,8 +1,8 @@
 /** Answers of several workers, put together as the one answer of the gateway. */
 
+import { parseJson } from "@sluice/kit";
 import { joinPages } from "../../telemetry/prometheus.ts";
 import type { Answer, Answers, WorkerAddress } from "./ask-workers.ts";
-import { parseJson } from "@sluice/kit";
 
 /** The worker that served a request has its explanation. The others have at most its rows. */
 export function oneOfThem(answers: Answers): Answer {

@@ -1,7 +1,7 @@
 /** Master keys of a supervising process: the file of the key may get another one while it runs. */
 
-import { lookAt, type WorkerAddress } from "./ask-workers.ts";
 import { parseJson } from "@sluice/kit";
+import { lookAt, type WorkerAddress } from "./ask-workers.ts";
 
 /** Knows the present key, and those that workers may still have. */
 export class MasterKeys {

@@ -6,8 +6,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-import { BoundedMap } from "../bounded-map.ts";
 import { parseJson } from "@sluice/kit";
+import { BoundedMap } from "../bounded-map.ts";
 
 type GenaiPrices = typeof import("@pydantic/genai-prices");
 

@@ -7,8 +7,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "@sluice/contract";
-import type { Effect } from "../diff/effects/effect.ts";
 import { parseJson } from "@sluice/kit";
+import type { Effect } from "../diff/effects/effect.ts";
 
 /** The origin of a generation. */
 export type GenerationOrigin = "start" | "files" | "push" | "rollback" | "last_good" | "canary";

@@ -9,9 +9,9 @@ import {
   GatewayError,
   type JsonValue,
 } from "@sluice/contract";
+import { parseJson } from "@sluice/kit";
 import { openInMemory, type OpenReply } from "../in-memory.ts";
 import { insideOf, type OwnListeners } from "./inside.ts";
-import { parseJson } from "@sluice/kit";
 
 /** What the facade of one request is made of. */
 export interface GatewayParts {

@@ -5,6 +5,7 @@
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
+import { parseJson } from "../../json/parse.ts";
 import * as Stages from "../../stages.ts";
 import {
   cacheMarker,
@@ -17,7 +18,6 @@ import {
 } from "./parts.ts";
 import { inGivenOrder } from "./content-order.ts";
 import { invalidField, type Refuse } from "../refusal.ts";
-import { parseJson } from "../../json/parse.ts";
 
 /** A tool call of the model. */
 export interface CallPart {

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { amount } from "@sluice/testing";
 import { hostileTexts, objectText } from "../json-text.fixture.ts";
 import { readMembers, type ShapeLimits } from "../members.ts";
-import { parseInSlices, type Sliced } from "./parse.ts";
 import { parseJson } from "../parse.ts";
+import { parseInSlices, type Sliced } from "./parse.ts";
 
 const UNBOUNDED: ShapeLimits = { maxDepth: Infinity, maxNodes: Infinity };
 /** As much text as makes several pieces. */

@@ -6,11 +6,11 @@
 
 import type { Member, ShapeFault, ShapeLimits } from "../members.ts";
 import { pagedText, type PagedText, pageStart } from "../paged-text.ts";
+import { parseJson } from "../parse.ts";
 import { Outline } from "./outline.ts";
 import { SlicedString } from "./string.ts";
 import { skipSpace, unexpected } from "./text.ts";
 import { OpenValues } from "./values.ts";
-import { parseJson } from "../parse.ts";
 
 // The walk compares every character with these. V8 folds constants of the same module, not imported
 // ones.

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import type { JsonValue } from "@sluice/contract";
 import { amount } from "@sluice/testing";
 import { objectText, valueText } from "../json-text.fixture.ts";
+import { parseJson } from "../parse.ts";
 import { isAtLeast } from "./length.ts";
 import { PIECE_CHARACTERS } from "./text.ts";
 import { writtenPieces } from "./write.ts";
-import { parseJson } from "../parse.ts";
 
 /** Long enough for several pieces, at every level. */
 const filler = fc

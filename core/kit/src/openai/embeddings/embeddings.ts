@@ -13,10 +13,10 @@ import type {
 import { bytesDocument, piecesDocument } from "../../json/bytes-document.ts";
 import { writtenDocument } from "../../json/document.ts";
 import { isObject } from "../../json/narrow.ts";
+import { parseJson } from "../../json/parse.ts";
 import { base64ToFloats, floatsToBase64 } from "./format.ts";
 import { invalidReply, readSkeletonReply, type SkeletonReply } from "./skeleton-reply.ts";
 import { readUsage } from "../usage.ts";
-import { parseJson } from "../../json/parse.ts";
 
 /** How vectors are written: an array of numbers, or base64 of little-endian float32. */
 export type EmbeddingFormat = "float" | "base64";

@@ -2,9 +2,9 @@
 
 import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
+import { parseJson } from "../../json/parse.ts";
 import { Skeleton } from "../../json/skeleton.ts";
 import { readEmbeddedError } from "../errors.ts";
-import { parseJson } from "../../json/parse.ts";
 
 /** A reply with parsed members, except the cut values. */
 export interface SkeletonReply {

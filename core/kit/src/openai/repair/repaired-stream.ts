@@ -10,12 +10,12 @@ import type {
   UpstreamEvent,
 } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
+import { parseJson } from "../../json/parse.ts";
 import { ChunkRepairer, type OwnFinishReasons } from "./chunk-repairs.ts";
 import { ThoughtRename } from "./thought-rename.ts";
 import { splitCalls } from "./split-calls.ts";
 import { createChatTranslator } from "../stream.ts";
 import { readUsage } from "../usage.ts";
-import { parseJson } from "../../json/parse.ts";
 
 /** Marks of every known deviation. Inside a JSON string each of these would have a backslash. */
 const DEVIATION = /"(?:reasoning|tool_calls|usage|x_groq|error)":\s*["[{]|"finish_reason":\s*"/;

@@ -1,11 +1,11 @@
 /** JSON calls to a service that the operator configured, for guardrails that ask a service. */
 
 import { GatewayError, type Host, type GuardrailCaller, type Secret } from "@sluice/contract";
+import { parseJson } from "../../json/parse.ts";
 import { holderOf } from "../../state/parts.ts";
 import { TimeLimit } from "../../waiting.ts";
 import type { ConnectionPlace } from "../connections/places.ts";
 import { Upstream } from "../upstream.ts";
-import { parseJson } from "../../json/parse.ts";
 
 /**
  * Options of the calls, all from the operator. No part of a client's request decides the

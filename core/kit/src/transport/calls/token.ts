@@ -14,9 +14,9 @@ import {
   type SharedValue,
 } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
+import { parseJson } from "../../json/parse.ts";
 import { readRetryAfterMs } from "./retry-after.ts";
 import { Upstream } from "../upstream.ts";
-import { parseJson } from "../../json/parse.ts";
 
 /** A source of tokens. */
 export interface TokenSource extends SharedValue {

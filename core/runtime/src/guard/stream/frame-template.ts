@@ -5,8 +5,8 @@
  */
 
 import type { JsonObject } from "@sluice/contract";
-import type { StreamDialect, StreamPiece } from "./dialect.ts";
 import { parseJson } from "@sluice/kit";
+import type { StreamDialect, StreamPiece } from "./dialect.ts";
 
 /** A replacement for the text, to verify its place. */
 const PROBE = "?probe?";

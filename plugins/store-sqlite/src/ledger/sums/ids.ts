@@ -1,8 +1,8 @@
 /** Ids of cells and tags: sums name them by numbers, which are a tenth of their texts. */
 
 import type { DatabaseSync } from "node:sqlite";
-import { AT, type LedgerValues } from "./amounts.ts";
 import { parseJson } from "@sluice/kit";
+import { AT, type LedgerValues } from "./amounts.ts";
 
 /** A combination of scopes, model and provider. */
 export interface Cell {

@@ -1,10 +1,10 @@
 /** The JSON Schemas of the files, with the options of the loaded plugins. */
 
 import type { JsonObject } from "@sluice/contract";
+import { parseJson } from "@sluice/kit";
 import { editorSchemas } from "../../../config/emit.ts";
 import type { FileKind } from "../../../config/complete/names.ts";
 import type { Definitions } from "../../../registry/definitions.ts";
-import { parseJson } from "@sluice/kit";
 
 /** Schemas by the kind of file. */
 export type FileSchemas = Readonly<Record<FileKind, JsonObject>>;
