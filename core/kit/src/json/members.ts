@@ -79,8 +79,8 @@ export function findPath(text: string, path: readonly string[]): Member | undefi
   return undefined;
 }
 
-/** A member whose value has not been passed. */
-type Begun = Omit<Member, "end">;
+/** A member whose `end` is set once its value has been passed. */
+type Begun = Omit<Member, "end"> & { end: number };
 
 /** An iterator over the members of the object at an offset. */
 class MemberCursor {
@@ -98,11 +98,10 @@ class MemberCursor {
   }
 
   next(): Member | undefined {
-    const begun = this.#begin();
-    if (begun === undefined) return undefined;
-    const { key, start, valueStart } = begun;
-    const end = this.#pass(valueStart);
-    return end < 0 ? undefined : { key, start, valueStart, end };
+    const member = this.#begin();
+    if (member === undefined) return undefined;
+    member.end = this.#pass(member.valueStart);
+    return member.end < 0 ? undefined : member;
   }
 
   /** Where the value of the first further member with a name starts. No member may follow. */
@@ -129,6 +128,7 @@ class MemberCursor {
       key: key.includes("\\") ? unescape(text.slice(start, keyEnd)) : key,
       start,
       valueStart,
+      end: -1,
     };
   }
 

@@ -2,7 +2,8 @@
 
 import type { Member, ShapeFault, ShapeLimits } from "../members.ts";
 import type { PagedText } from "../paged-text.ts";
-import { isSpace, keyEndOf, QUOTE, skipSpace } from "./text.ts";
+import { isSpace, QUOTE } from "../scan.ts";
+import { keyEndOf, skipSpace } from "./text.ts";
 import type { OpenValue } from "./values.ts";
 
 /** Maximum of white space, or of one number, in one place: it is read in one call. */

@@ -1,12 +1,12 @@
 /** Characters and places of a JSON text. */
 
 import { PAGE_CHARACTERS, type PagedText, pageStart } from "../paged-text.ts";
+import { isSpace, QUOTE } from "../scan.ts";
 
 /** Characters of a piece that is parsed in one call. */
 export const PIECE_CHARACTERS = 65_536;
 
 /** The characters of structure, as UTF-16 codes. */
-export const QUOTE = 34;
 export const COMMA = 44;
 export const OPEN_BRACKET = 91;
 export const CLOSE_BRACKET = 93;
@@ -19,11 +19,6 @@ const LETTER_U = 117;
 /** The offset after the closing quote of a name that begins at `start`, at most `end`. */
 export function keyEndOf(text: PagedText, start: number, end: number): number {
   return Math.min(passString(text, start + 1, end) + 1, end);
-}
-
-/** Whether a character is white space in JSON. */
-export function isSpace(code: number): boolean {
-  return code === 32 || code === 10 || code === 13 || code === 9;
 }
 
 /** The first offset from `from` that is not white space. */
