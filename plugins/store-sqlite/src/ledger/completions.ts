@@ -36,15 +36,17 @@ export function createCompletionWriter(
     );
     if (entries.length === 0) return;
     const block = last.get();
-    const before = block === undefined ? NONE : Buffer.from(block["entries"] as Uint8Array);
-    const room = MAX_ENTRIES * ENTRY_BYTES - before.length;
-    if (block !== undefined && room > 0) {
-      const more = entries.subarray(0, room);
-      const lastMs = Math.max(Number(block["last_ms"]), newestOf(more));
-      extend.run(lastMs, Buffer.concat([before, more]), Number(block["id"]));
+    let rest = entries;
+    if (block !== undefined) {
+      const before = Buffer.from(block["entries"] as Uint8Array);
+      const more = rest.subarray(0, MAX_ENTRIES * ENTRY_BYTES - before.length);
+      rest = rest.subarray(more.length);
+      if (more.length > 0) {
+        const lastMs = Math.max(Number(block["last_ms"]), newestOf(more));
+        extend.run(lastMs, Buffer.concat([before, more]), Number(block["id"]));
+      }
     }
-    for (const more of blocksOf(entries.subarray(block === undefined ? 0 : room)))
-      add.run(newestOf(more), more);
+    for (const more of blocksOf(rest)) add.run(newestOf(more), more);
   };
 }
 
@@ -101,8 +103,6 @@ export async function createCompletionBlocks(database: Kysely<unknown>): Promise
   }
   await sql`drop index ledger_by_completion`.execute(database);
 }
-
-const NONE = Buffer.alloc(0);
 
 /** The entries of rows that have both. */
 function entriesOf(rows: readonly { readonly id: unknown; readonly atMs: unknown }[]): Buffer {

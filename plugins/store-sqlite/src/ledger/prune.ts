@@ -38,17 +38,17 @@ export function retentionJob(run: RunTransaction, now: () => number): StoreJob {
           parameters: [beforeMs],
         },
       ]);
-      let deleted = 0;
-      for (;;) {
-        signal.throwIfAborted();
-        const [result] = await run([{ sql: DELETE, parameters: [beforeMs] }]);
-        deleted += result?.changes ?? 0;
-        if ((result?.changes ?? 0) < ROWS_AT_ONCE) break;
-        await pause(PAUSE_MS, undefined, { signal });
-      }
-      await run([
-        { sql: "delete from completion_block where last_ms < ?", parameters: [beforeMs] },
-      ]);
+      const deleteAll = async (sql: string): Promise<number> => {
+        for (let deleted = 0; ; await pause(PAUSE_MS, undefined, { signal })) {
+          signal.throwIfAborted();
+          const [result] = await run([{ sql, parameters: [beforeMs] }]);
+          const changes = result?.changes ?? 0;
+          deleted += changes;
+          if (changes < ROWS_AT_ONCE) return deleted;
+        }
+      };
+      const deleted = await deleteAll(DELETE);
+      await deleteAll(DELETE_BLOCKS);
       const day = new Date(beforeMs).toISOString().slice(0, 10);
       return deleted === 0 ? undefined : `deleted ${deleted} spend rows from before ${day}`;
     },
@@ -57,3 +57,9 @@ export function retentionJob(run: RunTransaction, now: () => number): StoreJob {
 
 const DELETE = `delete from ledger where (request_id, attempt) in (
   select request_id, attempt from ledger where started_at_ms < ? order by started_at_ms limit ${ROWS_AT_ONCE})`;
+
+/** Blocks are about in the order of their times: the search ends at the first that stays. */
+const DELETE_BLOCKS = `delete from completion_block where id in (
+  select id from completion_block where id < ifnull(
+    (select id from completion_block where last_ms >= ? order by id limit 1), ${Number.MAX_SAFE_INTEGER})
+  order by id limit ${ROWS_AT_ONCE})`;
