@@ -262,12 +262,10 @@ function textUsage(body: JsonObject, tokens: TokenEstimate): Usage {
 
 /** The tier that a body asks for: Bedrock's is an object, and Anthropic's fast mode is a speed. */
 function tierOf({ service_tier, serviceTier, speed }: JsonObject): string | undefined {
-  if (speed === FAST) return FAST;
+  if (speed === "fast") return speed;
   const tier = service_tier ?? (isObject(serviceTier) ? serviceTier.type : serviceTier);
   return typeof tier === "string" ? tier.toLowerCase() : undefined;
 }
-
-const FAST = "fast";
 
 /** Images have a price by the piece, or one of their tokens. */
 function imageUsage(body: JsonObject, tokens: TokenEstimate, price: Price | undefined): Usage {

@@ -74,14 +74,9 @@ function nameOf(pair: string): string {
 /** The parameters of a query, with names in lower case. Some upstreams end one at a semicolon. */
 export function queryPairs(query: string): readonly { name: string; value: string }[] {
   return query.split(/[&;]/).map((pair) => {
-    const value = pair.slice(nameEnd(pair) + 1).replaceAll("+", " ");
+    const value = pair.split("=").slice(1).join("=").replaceAll("+", " ");
     return { name: nameOf(pair), value: decodeURIComponentSafely(value) };
   });
-}
-
-function nameEnd(pair: string): number {
-  const equals = pair.indexOf("=");
-  return equals < 0 ? pair.length : equals;
 }
 
 /**
@@ -116,7 +111,8 @@ export function markedModel(path: string): string {
   return found === undefined ? "" : decodeURIComponentSafely(found);
 }
 
-function decodeURIComponentSafely(text: string): string {
+/** The text as it stands where a percent code is not valid. */
+export function decodeURIComponentSafely(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

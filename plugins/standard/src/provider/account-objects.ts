@@ -13,6 +13,7 @@ import {
   type OpenObjects,
   type ProviderInstance,
 } from "@sluice/contract";
+import { decodeURIComponentSafely } from "../passthrough/request.ts";
 
 /** The identity's part that decides. */
 type Asking = Pick<Identity, "kind" | "models" | "modelBounds" | "passthrough">;
@@ -104,10 +105,13 @@ function findInPlaces(body: JsonObject, open: OpenObjects): Named | undefined {
   return (
     // The request that Bedrock's count of tokens has.
     within("input", isObject(input) ? findIn(input, open) : undefined) ??
-    within("input", Array.isArray(input) ? findKeptItem(input, open) : undefined) ??
+    within("input", Array.isArray(input) ? findInList(input, open, isKeptItem) : undefined) ??
     // Settings of a prediction of Vertex AI. Those of a tool are a schema.
     within("parameters", isObject(parameters) ? findIn(parameters, open) : undefined) ??
-    within("connectors", Array.isArray(connectors) ? findConnector(connectors, open) : undefined)
+    within(
+      "connectors",
+      Array.isArray(connectors) ? findInList(connectors, open, isOwnConnector) : undefined,
+    )
   );
 }
 
@@ -115,33 +119,35 @@ function within(name: string, found: Named | undefined): Named | undefined {
   return found === undefined ? undefined : below(found, name);
 }
 
-/**
- * An item that the upstream keeps, in the input of a response
- * (platform.openai.com/docs/api-reference/responses/create: `type` may be absent or null).
- */
-function findKeptItem(items: readonly JsonValue[], open: OpenObjects): Named | undefined {
+/** The first object that an item of a list names by its `id`. */
+function findInList(
+  items: readonly JsonValue[],
+  open: OpenObjects,
+  namesOne: (item: JsonObject) => boolean,
+): Named | undefined {
   for (const [index, item] of items.entries()) {
-    if (!isObject(item) || typeof item.id !== "string") continue;
-    const type = item.type ?? undefined;
-    const isKept =
-      type === "item_reference" ||
-      (type === undefined && (item.role ?? undefined) === undefined) ||
-      // A picture of an earlier reply, without its bytes.
-      (type === "image_generation_call" && typeof item.result !== "string");
-    const found = isKept ? named(item.id, open) : undefined;
+    if (!isObject(item) || typeof item.id !== "string" || !namesOne(item)) continue;
+    const found = named(item.id, open);
     if (found !== undefined) return below(below(found, "id"), index);
   }
   return undefined;
 }
 
-/** A connector of Cohere that the account has set up (docs.cohere.com/v1/reference/chat). */
-function findConnector(connectors: readonly JsonValue[], open: OpenObjects): Named | undefined {
-  for (const [index, connector] of connectors.entries()) {
-    const id = isObject(connector) ? connector.id : undefined;
-    const found = typeof id === "string" && id !== WEB_SEARCH ? named(id, open) : undefined;
-    if (found !== undefined) return below(below(found, "id"), index);
-  }
-  return undefined;
+/**
+ * Whether an item of a response's input stands for one that the upstream keeps
+ * (platform.openai.com/docs/api-reference/responses/create: `type` may be absent or null).
+ */
+function isKeptItem({ type, role, result }: JsonObject): boolean {
+  if ((type ?? undefined) === undefined) return (role ?? undefined) === undefined;
+  // A picture of an earlier reply is one without its bytes.
+  return (
+    type === "item_reference" || (type === "image_generation_call" && typeof result !== "string")
+  );
+}
+
+/** Whether a connector of Cohere is the account's own (docs.cohere.com/v1/reference/chat). */
+function isOwnConnector({ id }: JsonObject): boolean {
+  return id !== WEB_SEARCH;
 }
 
 /** The first object that is not open. A path is made where one is found: a body has many places. */
@@ -210,15 +216,9 @@ function isOfAccount(text: string): boolean {
     .trim();
   if (OF_ACCOUNT.test(address)) return true;
   const url = /^https?:/i.test(address) ? URL.parse(address) : null;
-  return url !== null && GOOGLE.test(url.hostname) && FILES.test(decoded(url.pathname));
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
+  return (
+    url !== null && GOOGLE.test(url.hostname) && FILES.test(decodeURIComponentSafely(url.pathname))
+  );
 }
 
 /** An audio reply of an earlier turn, by its id. */

@@ -18,11 +18,7 @@ import {
   writtenDocument,
 } from "@sluice/kit/internals";
 import type { ExtendedRequest } from "./extended.ts";
-import {
-  refuseCaseVariants,
-  refuseMergedMembers,
-  refuseRepeatedMembers,
-} from "./refused-members.ts";
+import { refuseOtherReadings, refuseRepeatedMembers } from "./refused-members.ts";
 import { type NativePart, takeNativeFields } from "./gateway-fields/gateway-fields.ts";
 import { LIMITS, MAX_MEMBERS, runTooLong, tooManyMembers } from "./bytes/json.ts";
 import { LARGE_BYTES } from "./bytes/stages.ts";
@@ -82,8 +78,7 @@ export function* nativeStages(
 ): Stages.Of<GatewayRequest> {
   const value = yield* read(bytes, contentType?.toLowerCase() ?? "", client);
   yield;
-  refuseCaseVariants(value);
-  refuseMergedMembers(value);
+  refuseOtherReadings(value);
   const { cut, ...fields } = fieldsOf(value, client, extended);
   return {
     document: writtenDocument(value),

@@ -12,7 +12,7 @@ import { Stages } from "@sluice/kit";
 import type { Ending } from "@sluice/kit/internals";
 import { readBody } from "./bytes/body.ts";
 import type { ExtendedRequest } from "./extended.ts";
-import { refuseCaseVariants, refuseMergedMembers } from "./refused-members.ts";
+import { refuseOtherReadings } from "./refused-members.ts";
 import { chatStages, receiveChat } from "./chat/chat.ts";
 import { type Deployment, readDeployment, withDeployment } from "./deployment.ts";
 import { receiveEmbeddings } from "./embeddings.ts";
@@ -213,10 +213,7 @@ function* requestOf(
 ): Stages.Of<GatewayRequest> {
   const document =
     extended === undefined || operation === "spend" ? received : extended.read(received);
-  if (operation !== "spend") {
-    refuseCaseVariants(document.value);
-    refuseMergedMembers(document.value);
-  }
+  if (operation !== "spend") refuseOtherReadings(document.value);
   if (translation !== undefined) yield;
   const stages = isBig ? STAGES[operation] : undefined;
   const named = deployment === undefined ? document : withDeployment(document, deployment);

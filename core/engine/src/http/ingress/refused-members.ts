@@ -75,8 +75,14 @@ function below(place: string, name: string, depth: number): string {
   return place === "" ? name : `${place}.${name}`;
 }
 
-/** Throws `invalid_field` for a member whose name differs from a dialect's member only by case. */
-export function refuseCaseVariants(body: JsonObject): void {
+/** Throws `invalid_field` for a member that some upstreams take for another one. */
+export function refuseOtherReadings(body: JsonObject): void {
+  refuseCaseVariants(body);
+  refuseMergedMembers(body);
+}
+
+/** A name differs from that of a dialect's member only by case. */
+function refuseCaseVariants(body: JsonObject): void {
   const found = caseVariant(body);
   if (found !== undefined)
     throw invalidField(
@@ -94,10 +100,10 @@ const DECIDING: ReadonlySet<string> = new Set(
 );
 
 /**
- * Throws `invalid_field` for a deciding member of `extra_body`: upstreams that take this member put
- * what it holds in place of the members beside it (docs.litellm.ai/docs/completion/input).
+ * A deciding member is in `extra_body`: upstreams that take this member put what it holds in place
+ * of the members beside it (docs.litellm.ai/docs/completion/input).
  */
-export function refuseMergedMembers({ extra_body }: JsonObject): void {
+function refuseMergedMembers({ extra_body }: JsonObject): void {
   let inner: JsonValue | undefined = extra_body;
   for (const path = ["extra_body"]; isObject(inner); path.push("extra_body")) {
     const found = Object.keys(inner).find((name) => DECIDING.has(name));
