@@ -104,7 +104,7 @@ class MemberCursor {
     return member.end < 0 ? undefined : member;
   }
 
-  /** Where the value of the first further member with a name starts. No member may follow. */
+  /** The start of the value of the next member with a name. It ends the use of the cursor. */
   enter(name: string): number | undefined {
     for (let begun = this.#begin(); begun !== undefined; begun = this.#begin()) {
       if (begun.key === name) return begun.valueStart;

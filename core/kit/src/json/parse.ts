@@ -14,7 +14,7 @@ import { isSpace, QUOTE, skipSpace, stringEnd } from "./scan.ts";
 const BACKSLASH = 92;
 const COLON = 58;
 
-/** How a name begins that stands for another. No text has it: it is random, and written nowhere. */
+/** The prefix of a name that stands for another during a parse. It is random: no text has it. */
 const STAND_IN = `#${randomBytes(12).toString("base64url")}`;
 
 /** What a name in quotes cannot hold without an escape. */
@@ -34,7 +34,7 @@ export function parseJson(text: string, revive?: Revive): unknown {
     : (JSON.parse(text, revive) as unknown);
 }
 
-/** Whether an escape is in a string in front of a colon. */
+/** Whether a name has an escape. A string in front of a colon is taken for a name. */
 function hasEscapedName(text: string): boolean {
   for (let colon = text.indexOf(":"); colon >= 0; colon = text.indexOf(":", colon + 1)) {
     let at = colon - 1;
@@ -53,7 +53,7 @@ function hasEscapedName(text: string): boolean {
   return false;
 }
 
-/** Names are written without escapes for `JSON.parse`. Those that need one get another name. */
+/** Writes names without escapes for `JSON.parse`. Another name stands for one that needs them. */
 function parseEscapedNames(text: string, revive?: Revive): unknown {
   const plain = new PlainNames(text);
   let value: unknown;
@@ -66,7 +66,7 @@ function parseEscapedNames(text: string, revive?: Revive): unknown {
   return plain.replaced.size === 0 ? value : renamed(value, plain.replaced);
 }
 
-/** A text whose names have no escapes. */
+/** Rewrites a text so that its names have no escapes. */
 class PlainNames {
   /** The names in place of those that need an escape, and what they stand for. */
   readonly replaced = new Map<string, string>();

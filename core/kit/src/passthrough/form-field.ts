@@ -88,7 +88,7 @@ function put(texts: Container, field: string, text: string): void {
   putMember(into, last, isList ? [known ?? [], text].flat() : text);
 }
 
-/** A member of a client's name, which may be that of a member of every object. */
+/** An own member: a client's name may be that of an inherited one. */
 function own(from: Container, name: string): unknown {
   return Object.hasOwn(from, name) ? from[name] : undefined;
 }

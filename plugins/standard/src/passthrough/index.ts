@@ -201,9 +201,9 @@ interface TargetParts {
   readonly usage: NativeUsage;
   readonly targets: ConfiguredTargets;
   readonly rules: ModelRules;
-  /** What names models and objects. */
+  /** The members that name models and objects. */
   readonly body: JsonObject;
-  /** Whether the endpoint reads content, and makes nothing of the account's. */
+  /** Whether the body is checked for objects of the account. */
   readonly isRead: boolean;
 }
 

@@ -99,7 +99,7 @@ function isTrusted({ kind, models, modelBounds, passthrough }: Asking): boolean 
   return kind === "master" || (passthrough === true && !isLimited);
 }
 
-/** The same in places that name objects in ways of their own. */
+/** The first object that is not open in members with rules of their own. */
 function findInPlaces(body: JsonObject, open: OpenObjects): Named | undefined {
   const { input, parameters, connectors } = body;
   return (

@@ -105,7 +105,7 @@ function createRowsReader(askHere: Ask, ask: Ask) {
     const isOfRequest = others.requestId !== undefined;
     let found: readonly unknown[] = [];
     if (isOfRequest) found = await askOfOne({ about: "rows", query: others }, signal);
-    // A search for a completion reads blocks. The id of a request is none of a completion.
+    // A search by completion reads every block. No completion has the id of a request.
     if (found.length === 0 && !(isOfRequest && completionId === undefined))
       found = await ask({ about: "rows", query }, signal);
     return found as readonly SpendRow[];

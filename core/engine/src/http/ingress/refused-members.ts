@@ -81,7 +81,7 @@ export function refuseOtherReadings(body: JsonObject): void {
   refuseMergedMembers(body);
 }
 
-/** A name differs from that of a dialect's member only by case. */
+/** Throws `invalid_field` for a name that differs from a dialect's name only by case. */
 function refuseCaseVariants(body: JsonObject): void {
   const found = caseVariant(body);
   if (found !== undefined)
@@ -100,8 +100,8 @@ const DECIDING: ReadonlySet<string> = new Set(
 );
 
 /**
- * A deciding member is in `extra_body`: upstreams that take this member put what it holds in place
- * of the members beside it (docs.litellm.ai/docs/completion/input).
+ * Throws `invalid_field` for a deciding member of `extra_body`: upstreams that take `extra_body`
+ * merge it over the request (docs.litellm.ai/docs/completion/input).
  */
 function refuseMergedMembers({ extra_body }: JsonObject): void {
   let inner: JsonValue | undefined = extra_body;
