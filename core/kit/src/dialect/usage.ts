@@ -15,15 +15,17 @@ export type UsageParts = { readonly [K in keyof Usage]?: Usage[K] | undefined };
 export function usageOf(parts: UsageParts): Usage | undefined {
   const { promptTokens, completionTokens } = parts;
   if (promptTokens === undefined || completionTokens === undefined) return undefined;
-  const known = Object.fromEntries(
-    Object.entries(parts).filter(([, value]) => value !== undefined),
-  );
-  return { ...known, promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
+  return {
+    ...known(parts),
+    promptTokens,
+    completionTokens,
+    totalTokens: promptTokens + completionTokens,
+  };
 }
 
 /** The usage object of the reference dialect. Unknown details are absent. */
 export function usageJson(usage: Usage): JsonObject {
-  const prompt = details({
+  const prompt = known({
     cached_tokens: usage.cachedTokens,
     cache_write_tokens: usage.cacheWriteTokens,
     audio_tokens: usage.audioPromptTokens,
@@ -37,7 +39,7 @@ export function usageJson(usage: Usage): JsonObject {
             ephemeral_1h_input_tokens: usage.cacheWrite1hTokens,
           },
   });
-  const completion = details({
+  const completion = known({
     reasoning_tokens: usage.reasoningTokens,
     audio_tokens: usage.audioCompletionTokens,
     image_tokens: usage.imageCompletionTokens,
@@ -51,7 +53,16 @@ export function usageJson(usage: Usage): JsonObject {
   };
 }
 
-function details(parts: JsonObject): JsonObject | undefined {
-  const known = Object.entries(parts).filter(([, value]) => value !== undefined);
-  return known.length === 0 ? undefined : Object.fromEntries(known);
+type Known<Parts> = { [Name in keyof Parts]?: Exclude<Parts[Name], undefined> };
+
+/** The members that have a value; `undefined` where none has. */
+function known<Parts extends object>(parts: Parts): Known<Parts> | undefined {
+  let found: Known<Parts> | undefined;
+  for (const name in parts) {
+    const value = parts[name];
+    if (value === undefined) continue;
+    found ??= {};
+    found[name] = value as Exclude<Parts[typeof name], undefined>;
+  }
+  return found;
 }

@@ -66,21 +66,16 @@ export function findMember(text: string, key: string): Member | undefined {
  * only up to it; `undefined` where a name is missing.
  */
 export function findPath(text: string, path: readonly string[]): Member | undefined {
-  const last = path.length - 1;
+  const last = path.at(-1);
+  if (last === undefined) return undefined;
   let cursor = new MemberCursor(text, UNBOUNDED);
-  for (let depth = 0; depth < last; depth++) {
+  for (let depth = 0; depth < path.length - 1; depth++) {
     const start = cursor.enter(path[depth]!);
     if (start === undefined) return undefined;
     cursor = new MemberCursor(text, UNBOUNDED, start);
   }
-  for (let member = cursor.next(); member !== undefined; member = cursor.next()) {
-    if (member.key === path[last]) return member;
-  }
-  return undefined;
+  return cursor.find(last);
 }
-
-/** A member whose `end` is set once its value has been passed. */
-type Begun = Omit<Member, "end"> & { end: number };
 
 /** An iterator over the members of the object at an offset. */
 class MemberCursor {
@@ -89,6 +84,12 @@ class MemberCursor {
   readonly #text: string;
   readonly #limits: ShapeLimits;
   #at: number;
+  /** The member that was begun last, by its offsets. */
+  #start = 0;
+  #keyEnd = 0;
+  #valueStart = 0;
+  /** The first backslash from the last name on that was asked for one. */
+  #backslash = -1;
 
   constructor(text: string, limits: ShapeLimits, from = 0) {
     this.#text = text;
@@ -98,38 +99,73 @@ class MemberCursor {
   }
 
   next(): Member | undefined {
-    const member = this.#begin();
-    if (member === undefined) return undefined;
-    member.end = this.#pass(member.valueStart);
-    return member.end < 0 ? undefined : member;
+    return this.#begin() ? this.#member(this.#key()) : undefined;
+  }
+
+  /** The next member with a name. */
+  find(name: string): Member | undefined {
+    return this.#seek(name) ? this.#member(name) : undefined;
   }
 
   /** The start of the value of the next member with a name. It ends the use of the cursor. */
   enter(name: string): number | undefined {
-    for (let begun = this.#begin(); begun !== undefined; begun = this.#begin()) {
-      if (begun.key === name) return begun.valueStart;
-      if (this.#pass(begun.valueStart) < 0) return undefined;
-    }
-    return undefined;
+    return this.#seek(name) ? this.#valueStart : undefined;
   }
 
-  #begin(): Begun | undefined {
+  /** Begins the next member with a name, past those before it. */
+  #seek(name: string): boolean {
+    while (this.#begin()) {
+      if (this.#isNamed(name)) return true;
+      if (this.#pass(this.#valueStart) < 0) return false;
+    }
+    return false;
+  }
+
+  /** Reads the name of the next member, up to its value. */
+  #begin(): boolean {
     const text = this.#text;
     const start = skipSpace(text, this.#at);
-    if (text.charCodeAt(start) !== QUOTE) return undefined;
+    if (text.charCodeAt(start) !== QUOTE) return false;
     if (++this.nodes > this.#limits.maxNodes) {
       this.#refuse("nodes");
-      return undefined;
+      return false;
     }
     const keyEnd = stringEnd(text, start);
-    const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
-    const key = text.slice(start + 1, keyEnd - 1);
-    return {
-      key: key.includes("\\") ? unescape(text.slice(start, keyEnd)) : key,
-      start,
-      valueStart,
-      end: -1,
-    };
+    this.#start = start;
+    this.#keyEnd = keyEnd;
+    this.#valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    return true;
+  }
+
+  /** The member that has begun, by its name; `undefined` beyond a limit. */
+  #member(key: string): Member | undefined {
+    const start = this.#start;
+    const valueStart = this.#valueStart;
+    const end = this.#pass(valueStart);
+    return end < 0 ? undefined : { key, start, valueStart, end };
+  }
+
+  #isNamed(name: string): boolean {
+    const length = this.#keyEnd - this.#start - 2;
+    // A name with escapes is longer than what it means.
+    const mayBe = length === name.length || (length > name.length && this.#hasEscape());
+    return mayBe && this.#key() === name;
+  }
+
+  #key(): string {
+    const text = this.#text;
+    return this.#hasEscape()
+      ? unescape(text.slice(this.#start, this.#keyEnd))
+      : text.slice(this.#start + 1, this.#keyEnd - 1);
+  }
+
+  /** Whether the name has an escape. The text is searched for each backslash once. */
+  #hasEscape(): boolean {
+    if (this.#backslash < this.#start) {
+      const found = this.#text.indexOf("\\", this.#start);
+      this.#backslash = found < 0 ? Infinity : found;
+    }
+    return this.#backslash < this.#keyEnd;
   }
 
   /** Passes a value and the comma behind it. Returns the value's end; -1 beyond a limit. */

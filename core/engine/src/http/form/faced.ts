@@ -6,6 +6,8 @@ import type {
   Face,
   FaceContext,
   FaceError,
+  FaceMeans,
+  FaceRequest,
   FaceStream,
   GatewayError,
   GatewayRequest,
@@ -30,8 +32,14 @@ import { Seals } from "./seals.ts";
 
 const NO_NAMES: readonly string[] = Object.freeze([]);
 
-/** Reads a checked document of the reference dialect. */
-type Receive = (document: JsonDocument, client: ClientRequest) => Stages.Of<GatewayRequest>;
+/** Reads a checked document of the reference dialect, at once and in stages. */
+type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
+type ReceiveStages = (document: JsonDocument, client: ClientRequest) => Stages.Of<GatewayRequest>;
+
+/** A request as the face reads it. */
+interface Asked extends Divided {
+  readonly means: FaceMeans;
+}
 
 /** What a form is made with. */
 interface Started extends ReplyOrigin {
@@ -88,28 +96,54 @@ export class FacedForm implements ReplyForm {
   }
 
   /**
-   * The request in the reference dialect, read by `receive`, in stages. The gateway's own members
-   * stay at the top level: they are the same in every dialect.
+   * The request in the reference dialect, read by `receive`. The gateway's own members stay at the
+   * top level: they are the same in every dialect.
    */
-  *read(
+  read(document: JsonDocument, client: ClientRequest, receive: Receive): GatewayRequest {
+    const asked = this.#asked(document);
+    const read = this.#took(this.#face.read(asked.bare, client, asked.means));
+    const request = receive(bodyOf(read, asked), client);
+    return this.#withNative(request, read, asked, client);
+  }
+
+  /** The same of a large document. */
+  *readInStages(
     document: JsonDocument,
     client: ClientRequest,
-    receive: Receive,
-  ): Generator<void, GatewayRequest, undefined> {
-    const { bare, gateways } = split(document);
-    const means = this.#seals.means(this.#kept?.opened);
+    receive: ReceiveStages,
+  ): Stages.Of<GatewayRequest> {
+    const asked = this.#asked(document);
     const face = this.#face;
-    const read =
+    const read = this.#took(
       face.readInStages === undefined
-        ? face.read(bare, client, means)
-        : yield* face.readInStages(bare, client, means);
+        ? face.read(asked.bare, client, asked.means)
+        : yield* face.readInStages(asked.bare, client, asked.means),
+    );
+    yield;
+    const request = yield* receive(bodyOf(read, asked), client);
+    yield;
+    return this.#withNative(request, read, asked, client);
+  }
+
+  #asked(document: JsonDocument): Asked {
+    return { ...split(document), means: this.#seals.means(this.#kept?.opened) };
+  }
+
+  /** Keeps what the reply is made with. */
+  #took(read: FaceRequest): FaceRequest {
     const { body, state, dropped = NO_NAMES } = read;
     this.#state = state;
     this.#dropped = dropped;
     this.#model = typeof body.model === "string" ? body.model : "";
-    yield;
-    const request = yield* receive(writtenDocument(joined(body, gateways)), client);
-    yield;
+    return read;
+  }
+
+  #withNative(
+    request: GatewayRequest,
+    read: FaceRequest,
+    { bare }: Asked,
+    client: ClientRequest,
+  ): GatewayRequest {
     const isKept = this.#kept?.isWanted === true;
     const native = nativeRequest(this.#face, read, {
       document: bare,
@@ -191,11 +225,13 @@ export class FacedForm implements ReplyForm {
 }
 
 /** A document without the gateway's own members, and these. */
-function split(document: JsonDocument): {
+interface Divided {
   readonly bare: JsonDocument;
   /** `undefined` where there are none. */
   readonly gateways: JsonObject | undefined;
-} {
+}
+
+function split(document: JsonDocument): Divided {
   const own = Object.keys(document.value).filter((name) => isGatewayOnly(name));
   if (own.length === 0) return { bare: document, gateways: undefined };
   return {
@@ -204,8 +240,9 @@ function split(document: JsonDocument): {
   };
 }
 
-function joined(body: JsonObject, gateways: JsonObject | undefined): JsonObject {
-  return gateways === undefined ? body : { ...body, ...gateways };
+/** The body of a request in the reference dialect. */
+function bodyOf({ body }: FaceRequest, { gateways }: Divided): JsonDocument {
+  return writtenDocument(gateways === undefined ? body : { ...body, ...gateways });
 }
 
 /** The events of a batch. Runs whose chunks differ in their content go to the writer as texts. */

@@ -58,13 +58,15 @@ const MAX_BYTES: Partial<Record<Operation, number>> = { spend: 1_048_576 };
 
 const BODY_DEADLINE_MS = 30_000;
 
-/** Makes a request of the reference dialect of a client's own, in stages. */
+/** Makes a request of the reference dialect of a client's own. */
 export interface Translation {
   /** Whether a document may refer to what the gateway keeps. */
   readonly opensReferences: boolean;
   /** The document with what it refers to in place. */
   open(document: JsonDocument): MaybePromise<JsonDocument>;
-  read(
+  read(document: JsonDocument, client: ClientRequest, receive: Receive): GatewayRequest;
+  /** The same of a large document. */
+  readInStages(
     document: JsonDocument,
     client: ClientRequest,
     receive: ReceiveStages,
@@ -128,12 +130,11 @@ export async function receiveRequest(
     ending,
     isLarge: isBig,
   };
-  // A small body is read without stages, which would cost more than they save.
   if (translation?.opensReferences === true)
     return isBig
       ? openLarge(bytes, terms, translation)
       : openRequest(readJson(bytes, MAX_NODES[operation]), terms, translation);
-  if (!isBig) return Stages.atOnce(requestOf(readJson(bytes, MAX_NODES[operation]), terms));
+  if (!isBig) return smallRequest(readJson(bytes, MAX_NODES[operation]), terms);
   return inSlices(requestStages(bytes, terms), bytes.length, ending);
 }
 
@@ -178,19 +179,18 @@ function openedRequest(
   document: JsonDocument,
   terms: ReceiveTerms,
 ): MaybePromise<GatewayRequest> {
-  if (!hasOtherLists(opened, document))
-    return terms.isLarge
-      ? inSlices(requestOf(opened, terms), Infinity, terms.ending)
-      : Stages.atOnce(requestOf(opened, terms));
   // What a request refers to counts as its own. Its size is that of a large body.
-  checkContainers(opened.value);
-  return inSlices(requestOf(opened, { ...terms, isLarge: true }), Infinity, terms.ending);
+  const isJoined = hasOtherLists(opened, document);
+  if (isJoined) checkContainers(opened.value);
+  return isJoined || terms.isLarge
+    ? inSlices(largeRequest(opened, terms), Infinity, terms.ending)
+    : smallRequest(opened, terms);
 }
 
 function* requestStages(bytes: Buffer, terms: ReceiveTerms): Stages.Of<GatewayRequest> {
   const document = yield* documentStages(bytes, terms.operation);
   yield;
-  return yield* requestOf(document, terms);
+  return yield* largeRequest(document, terms);
 }
 
 /** Whether a list or an object of a document is another one than before. */
@@ -207,26 +207,41 @@ function documentStages(bytes: Buffer, operation: Operation): Stages.Of<JsonDocu
   return jsonStages(bytes, MAX_NODES[operation], maxContainers);
 }
 
-function* requestOf(
-  received: JsonDocument,
-  { operation, receive, client, deployment, translation, extended, isLarge: isBig }: ReceiveTerms,
-): Stages.Of<GatewayRequest> {
-  const document =
-    extended === undefined || operation === "spend" ? received : extended.read(received);
-  if (operation !== "spend") refuseOtherReadings(document.value);
+/** The request of a small document, at once. */
+function smallRequest(received: JsonDocument, terms: ReceiveTerms): GatewayRequest {
+  const { receive, client, deployment, translation } = terms;
+  const document = namedDocument(received, terms);
+  const request =
+    translation === undefined
+      ? receive(document, client)
+      : translation.read(document, client, receive);
+  return deployment === undefined ? request : { ...request, otherModels: deployment.otherModels };
+}
+
+/** The request of a large document, or of one with what it refers to. */
+function* largeRequest(received: JsonDocument, terms: ReceiveTerms): Stages.Of<GatewayRequest> {
+  const { operation, receive, client, deployment, translation } = terms;
+  const document = namedDocument(received, terms);
+  const stages = STAGES[operation] ?? oneStage(receive);
   if (translation !== undefined) yield;
-  const stages = isBig ? STAGES[operation] : undefined;
-  const named = deployment === undefined ? document : withDeployment(document, deployment);
-  let request: GatewayRequest;
-  if (translation !== undefined)
-    request = yield* translation.read(named, client, stages ?? oneStage(receive));
-  else request = stages === undefined ? receive(named, client) : yield* stages(named, client);
-  if (deployment === undefined && !isBig) return request;
-  return {
-    ...request,
-    ...(deployment === undefined ? {} : { otherModels: deployment.otherModels }),
-    ...(isBig ? { isLarge: true } : {}),
-  };
+  const request =
+    translation === undefined
+      ? yield* stages(document, client)
+      : yield* translation.readInStages(document, client, stages);
+  const others = deployment === undefined ? {} : { otherModels: deployment.otherModels };
+  return { ...request, ...others, isLarge: true };
+}
+
+/** A document as extensions read it, with the model of its path. */
+function namedDocument(
+  received: JsonDocument,
+  { operation, extended, deployment }: ReceiveTerms,
+): JsonDocument {
+  if (operation === "spend")
+    return deployment === undefined ? received : withDeployment(received, deployment);
+  const document = extended === undefined ? received : extended.read(received);
+  refuseOtherReadings(document.value);
+  return deployment === undefined ? document : withDeployment(document, deployment);
 }
 
 function oneStage(receive: Receive): ReceiveStages {
