@@ -4,14 +4,14 @@ import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";
 import { parseJson } from "../json/parse.ts";
 
-/** An object without the members that are `undefined`. */
+/** An object without the members that are `undefined`. Their names are the dialect's. */
 export function present(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
-  const found: [string, JsonValue][] = [];
+  const found: Record<string, JsonValue> = {};
   for (const name of Object.keys(members)) {
     const value = members[name];
-    if (value !== undefined) found.push([name, value]);
+    if (value !== undefined) found[name] = value;
   }
-  return Object.fromEntries(found);
+  return found;
 }
 
 /** A text that is not empty; `undefined` for every other value. */

@@ -6,6 +6,7 @@
 
 import type { EventForm, JsonValue } from "@sluice/contract";
 import { parseJson } from "../json/parse.ts";
+import { skipSpace } from "../json/scan.ts";
 import { FrameRun, type FrameShape } from "./frame-run.ts";
 
 /** An event that was translated into one frame. */
@@ -69,6 +70,7 @@ const CONTROL = /[\u0000-\u001f]/;
 const JSON_INSIDE = /^(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 const BACKSLASH = 0x5c;
 const QUOTE = 0x22;
+const COLON = 0x3a;
 const SPACE = 0x20;
 const DELETE = 0x7f;
 
@@ -292,8 +294,9 @@ function numberHole(
   const name = JSON.stringify(path.at(-1));
   const at = onlyPlace(data, name);
   if (at === undefined) return undefined;
-  const [before] = /^\s*:\s*/.exec(data.slice(at + name.length)) ?? [""];
-  const from = at + name.length + before.length;
+  const colon = skipSpace(data, at + name.length);
+  if (data.charCodeAt(colon) !== COLON) return undefined;
+  const from = skipSpace(data, colon + 1);
   return data.startsWith(String(number), from)
     ? { from, to: from + String(number).length, path, isNumber: true, isShown: false }
     : undefined;
