@@ -20,6 +20,8 @@ interface Pattern<T> {
   readonly segments: readonly Segment[];
   /** The index of the parameter that takes several segments; -1 without one. */
   readonly rest: number;
+  /** The name of that parameter where it is the only one and the last segment. */
+  readonly tail: string | undefined;
   /** What the path ends with, behind its last parameter: `:countTokens`. Often empty. */
   readonly suffix: string;
   readonly methods: Map<string, T>;
@@ -89,12 +91,17 @@ function fixedSegments({ segments, suffix }: Pattern<unknown>): number {
 
 function patternOf<T>(path: string, methods: Map<string, T>): Pattern<T> {
   const [, start = path, suffix = ""] = /^(.*\})(:[^/{}]+)$/.exec(path) ?? [];
-  const segments = start.split("/");
+  const texts = start.split("/");
+  const segments = texts.map(segmentOf);
+  const rest = texts.findIndex((segment) => segment.endsWith("...}"));
+  const [only, another] = segments.filter(({ isFixed }) => !isFixed);
+  const isTail = another === undefined && only === segments.at(-1) && rest === segments.length - 1;
   return {
     path,
     prefix: path.slice(0, path.indexOf("{")),
-    segments: segments.map(segmentOf),
-    rest: segments.findIndex((segment) => segment.endsWith("...}")),
+    segments,
+    rest,
+    tail: isTail ? only?.text : undefined,
     suffix,
     methods,
   };
@@ -117,9 +124,13 @@ function pick<T>(
 
 /** The parameters of a path without its suffix; `undefined` when it does not match. */
 function matchPattern(
-  { segments, rest }: Pattern<unknown>,
+  { prefix, segments, rest, tail }: Pattern<unknown>,
   path: string,
 ): Readonly<Record<string, string>> | undefined {
+  if (tail !== undefined) {
+    const part = path.slice(prefix.length);
+    return part === "" ? undefined : { [tail]: part };
+  }
   const parts = path.split("/");
   // Segments that the parameter with several of them takes beside its first one.
   const more = parts.length - segments.length;
