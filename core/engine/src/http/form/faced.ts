@@ -6,7 +6,6 @@ import type {
   Face,
   FaceContext,
   FaceError,
-  FaceMeans,
   FaceRequest,
   FaceStream,
   GatewayError,
@@ -21,11 +20,10 @@ import type {
 import { isObject, type Stages } from "@sluice/kit";
 import { type FrameBatch, FrameRun, originalOf, writtenDocument } from "@sluice/kit/internals";
 import type { ReplyOrigin } from "@sluice/runtime";
-import { isGatewayOnly } from "@sluice/runtime/dialect";
 import { roughPromptTokens } from "@sluice/runtime/openai";
 import { DetachedForm } from "./detached.ts";
+import { FacedRequest } from "./faced-request.ts";
 import { KeptReplies } from "./kept-replies.ts";
-import { nativeRequest } from "./native-request.ts";
 import { CompletedRelayForm, completedWhole, type KeepReply, RelayForm } from "./relayed.ts";
 import type { ReplyForm, StreamForm } from "./reply-form.ts";
 import { Seals } from "./seals.ts";
@@ -35,11 +33,6 @@ const NO_NAMES: readonly string[] = Object.freeze([]);
 /** Reads a checked document of the reference dialect, at once and in stages. */
 type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
 type ReceiveStages = (document: JsonDocument, client: ClientRequest) => Stages.Of<GatewayRequest>;
-
-/** A request as the face reads it. */
-interface Asked extends Divided {
-  readonly means: FaceMeans;
-}
 
 /** What a form is made with. */
 interface Started extends ReplyOrigin {
@@ -95,15 +88,11 @@ export class FacedForm implements ReplyForm {
     return new DetachedForm(this.#face, this.#kept, this.#state, this.#context);
   }
 
-  /**
-   * The request in the reference dialect, read by `receive`. The gateway's own members stay at the
-   * top level: they are the same in every dialect.
-   */
+  /** The request in the reference dialect, read by `receive`. */
   read(document: JsonDocument, client: ClientRequest, receive: Receive): GatewayRequest {
-    const asked = this.#asked(document);
-    const read = this.#took(this.#face.read(asked.bare, client, asked.means));
-    const request = receive(bodyOf(read, asked), client);
-    return this.#withNative(request, read, asked, client);
+    const asked = this.#asked(document, client);
+    const read = this.#took(asked.read());
+    return asked.withNative(receive(asked.bodyOf(read), client), read, this.#isKept);
   }
 
   /** The same of a large document. */
@@ -112,46 +101,30 @@ export class FacedForm implements ReplyForm {
     client: ClientRequest,
     receive: ReceiveStages,
   ): Stages.Of<GatewayRequest> {
-    const asked = this.#asked(document);
-    const face = this.#face;
-    const read = this.#took(
-      face.readInStages === undefined
-        ? face.read(asked.bare, client, asked.means)
-        : yield* face.readInStages(asked.bare, client, asked.means),
-    );
+    const asked = this.#asked(document, client);
+    const read = this.#took(yield* asked.readInStages());
     yield;
-    const request = yield* receive(bodyOf(read, asked), client);
+    const request = yield* receive(asked.bodyOf(read), client);
     yield;
-    return this.#withNative(request, read, asked, client);
+    return asked.withNative(request, read, this.#isKept);
   }
 
-  #asked(document: JsonDocument): Asked {
-    return { ...split(document), means: this.#seals.means(this.#kept?.opened) };
+  #asked(document: JsonDocument, client: ClientRequest): FacedRequest {
+    return new FacedRequest(this.#face, document, client, this.#seals.means(this.#kept?.opened));
   }
 
   /** Keeps what the reply is made with. */
   #took(read: FaceRequest): FaceRequest {
-    const { body, state, dropped = NO_NAMES } = read;
-    this.#state = state;
-    this.#dropped = dropped;
-    this.#model = typeof body.model === "string" ? body.model : "";
+    const { model } = read.body;
+    this.#state = read.state;
+    this.#dropped = read.dropped ?? NO_NAMES;
+    this.#model = typeof model === "string" ? model : "";
     return read;
   }
 
-  #withNative(
-    request: GatewayRequest,
-    read: FaceRequest,
-    { bare }: Asked,
-    client: ClientRequest,
-  ): GatewayRequest {
-    const isKept = this.#kept?.isWanted === true;
-    const native = nativeRequest(this.#face, read, {
-      document: bare,
-      translated: request.document,
-      client,
-      isKept,
-    });
-    return { ...request, native };
+  /** Whether the client wants its reply kept. */
+  get #isKept(): boolean {
+    return this.#kept?.isWanted === true;
   }
 
   answersAs(origin: ReplyOrigin): void {
@@ -161,11 +134,9 @@ export class FacedForm implements ReplyForm {
   whole(reply: WholeReply): MaybePromise<WholeReply> {
     const body = this.#face.whole(reply.document.value, this.#state, this.#context);
     const kept = (reply.status === 200 ? this.#kept?.keep(body, this.#lost) : undefined) ?? body;
-    const written = (sent: JsonObject): WholeReply => ({
-      ...reply,
-      document: writtenDocument(sent),
-    });
-    return kept instanceof Promise ? kept.then(written) : written(kept);
+    return kept instanceof Promise
+      ? kept.then((sent) => withBody(reply, sent))
+      : withBody(reply, kept);
   }
 
   relayed(reply: WholeReply): MaybePromise<WholeReply> | undefined {
@@ -181,19 +152,12 @@ export class FacedForm implements ReplyForm {
     const isRelayed = relays === this.#face.dialect;
     const relay = isRelayed ? this.#face.relay?.(this.#state, this.#context) : undefined;
     if (relay !== undefined) {
-      const isKept = this.#kept?.isWanted === true;
-      return new CompletedRelayForm(relay, failsAlone, isKept ? this.#keep : undefined);
+      return new CompletedRelayForm(relay, failsAlone, this.#isKept ? this.#keep : undefined);
     }
     const writer = this.#face.stream(this.#state, this.#context);
     if (isRelayed) return new RelayForm(writer, failsAlone);
-    return {
-      text: (batch) => textOf(batch, writer),
-      failsAlone,
-      isAscii: () => false,
-      chunk: (chunk: JsonObject) => writer.chunk(chunk),
-      end: () => this.#kept?.end(writer, this.#lost) ?? writer.end(),
-      failure: (error) => writer.failure(error),
-    };
+    const end = (): MaybePromise<string> => this.#kept?.end(writer, this.#lost) ?? writer.end();
+    return writtenForm(writer, failsAlone, end);
   }
 
   error(error: GatewayError): FaceError {
@@ -224,25 +188,19 @@ export class FacedForm implements ReplyForm {
   }
 }
 
-/** A document without the gateway's own members, and these. */
-interface Divided {
-  readonly bare: JsonDocument;
-  /** `undefined` where there are none. */
-  readonly gateways: JsonObject | undefined;
+function withBody(reply: WholeReply, body: JsonObject): WholeReply {
+  return { ...reply, document: writtenDocument(body) };
 }
 
-function split(document: JsonDocument): Divided {
-  const own = Object.keys(document.value).filter((name) => isGatewayOnly(name));
-  if (own.length === 0) return { bare: document, gateways: undefined };
+function writtenForm(writer: FaceStream, failsAlone: boolean, end: StreamForm["end"]): StreamForm {
   return {
-    bare: document.with(Object.fromEntries(own.map((name) => [name, undefined]))),
-    gateways: Object.fromEntries(own.map((name) => [name, document.value[name]])),
+    text: (batch) => textOf(batch, writer),
+    failsAlone,
+    isAscii: () => false,
+    chunk: (chunk) => writer.chunk(chunk),
+    end,
+    failure: (error) => writer.failure(error),
   };
-}
-
-/** The body of a request in the reference dialect. */
-function bodyOf({ body }: FaceRequest, { gateways }: Divided): JsonDocument {
-  return writtenDocument(gateways === undefined ? body : { ...body, ...gateways });
 }
 
 /** The events of a batch. Runs whose chunks differ in their content go to the writer as texts. */
@@ -282,6 +240,6 @@ export class CountForm extends FacedForm {
   override whole(reply: WholeReply): MaybePromise<WholeReply> {
     const { input_tokens: counted } = reply.document.value;
     if (this.#count === undefined || typeof counted !== "number") return reply;
-    return { ...reply, document: writtenDocument(this.#count(counted)) };
+    return withBody(reply, this.#count(counted));
   }
 }
