@@ -21,6 +21,7 @@ import { allowOrigin, allowPreflight } from "./cors.ts";
 import { writeError } from "./egress/error.ts";
 import { type FixedPage, healthPage, isDocsPath, writePage } from "./egress/page.ts";
 import { StalledClients } from "./egress/stalled.ts";
+import { FailureLog } from "./failure-log.ts";
 import { findRoute, type FoundRoute, wrongMethod } from "./intake/find-route.ts";
 import { checkHeaders, readTarget } from "./intake/request-head.ts";
 import { Detachment } from "./detached/detachment.ts";
@@ -54,7 +55,7 @@ export interface Admission {
 }
 
 /** The parts of the process that the public app needs. */
-export interface PublicParts extends ServeParts, Pick<SelfListener, "self"> {
+export interface PublicParts extends Omit<ServeParts, "failures">, Pick<SelfListener, "self"> {
   /** The manager. */
   readonly generations: Pick<GenerationManager, "generationFor">;
   readonly admission: Admission;
@@ -88,6 +89,7 @@ export function createPublicApp(parts: PublicParts): PublicApp {
   const app = new Koa();
   const serving: Serving = {
     ...parts,
+    failures: new FailureLog(parts.log),
     held: new HeldBytes(parts.clock),
     stalled: new StalledClients(parts.clock),
   };
@@ -107,6 +109,7 @@ export function createPublicApp(parts: PublicParts): PublicApp {
 }
 
 interface Serving extends PublicParts {
+  readonly failures: FailureLog;
   /** The memory of requests. */
   readonly held: HeldBytes;
   /** Clients that do not read. */

@@ -18,6 +18,7 @@ import type { CompiledRoute } from "../pipeline/compile.ts";
 import { emptyRecord } from "../accounting/exchange-record.ts";
 import { LiveExchange } from "../pipeline/exchange.ts";
 import { RecentRequests } from "../accounting/recent-requests.ts";
+import { FailureLog } from "./failure-log.ts";
 import { bodyOf, exchange as connect, GET } from "./http.fixture.ts";
 import { createRequestMetrics } from "../accounting/request-metrics.ts";
 import { referenceForm } from "./form/reference.ts";
@@ -63,6 +64,7 @@ async function serve(
   await serveExchange({ exchange }, exchange, route, referenceForm(), response, {
     clock,
     log: fakeLog(lines),
+    failures: new FailureLog(fakeLog(lines)),
     counting: { tokens: fakeHost().tokens, factors: createFamilyFactors() },
     sample: () => undefined,
     recent: new RecentRequests(1, emptyRecord),

@@ -42,6 +42,7 @@ import {
 } from "../accounting/explain.ts";
 import type { RequestMetrics } from "../accounting/request-metrics.ts";
 import { closeReplies } from "./close-replies.ts";
+import type { FailureLog } from "./failure-log.ts";
 import type { Detachment } from "./detached/detachment.ts";
 import { isResponse, type Outgoing } from "./egress/outgoing.ts";
 import { addEdgeHeaders, EDGE, writeAnswer } from "./extensions/write.ts";
@@ -52,6 +53,7 @@ import type { ReplyForm, StreamForm } from "./form/reply-form.ts";
 export interface ServeParts {
   readonly clock: Clock;
   readonly log: Log;
+  readonly failures: FailureLog;
   readonly ledger: RequestLedger;
   /** Counts tokens that no upstream reported. */
   readonly counting: EstimateParts;
@@ -231,7 +233,7 @@ async function answerStream(
   const headers = withEdgeHeaders(exchange, replyHeaders(exchange, form, parts.clock), reply);
   const signal = REPLY_SIGNAL.get(exchange) ?? exchange.signal;
   const failure = await writeStream(response, reply, headers, heartbeatMs, form, settled, signal);
-  if (failure !== undefined) report(exchange, failure, parts.log);
+  if (failure !== undefined) parts.failures.report(exchange, failure);
 }
 
 async function refuse(
@@ -243,7 +245,7 @@ async function refuse(
   error: GatewayError,
 ): Promise<void> {
   exchange.failure ??= error;
-  report(exchange, error, parts.log);
+  parts.failures.report(exchange, error);
   const { reply, replaced } = exchange;
   const faults = await closeReplies(reply === undefined ? replaced : [reply, ...replaced]);
   for (const fault of faults)
@@ -342,18 +344,4 @@ function toGatewayError(error: unknown): GatewayError {
   return isGatewayError(error)
     ? error
     : new GatewayError("internal_error", "The gateway failed on this request.", { cause: error });
-}
-
-/** One log line for a failure that is not the client's own. */
-function report(exchange: LiveExchange, error: GatewayError, log: Log): void {
-  // The ledger may refuse hundreds of requests a second and logs that itself, once.
-  if (error.status < 500 || isLedgerRefusal(error)) return;
-  const fields = {
-    request_id: exchange.id,
-    generation: exchange.generation,
-    target: exchange.attempts.at(-1)?.target.id,
-    error,
-  };
-  if (error.status === 500) log.error("request failed", fields);
-  else log.warn("request failed", fields);
 }

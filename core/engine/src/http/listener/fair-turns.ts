@@ -6,8 +6,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { type Holder, type Waiter, WaitQueue } from "@sluice/kit/internals";
 
-/** Requests that begin in one turn: about two milliseconds of work. */
+/** Requests that begin in one turn, and the time after which no further one does. */
 const MAX_BEGUN = 16;
+const MAX_TURN_MS = 2;
 
 /** A request that waits for a turn. */
 interface WaitingRequest extends Waiter {
@@ -16,8 +17,8 @@ interface WaitingRequest extends Waiter {
 }
 
 /**
- * A handler that begins 16 requests in a turn of the event loop at most. Those beyond wait for the
- * next turns, in round-robin order over what `claimOf` says of each: the key that it presents. It
+ * A handler that begins 16 requests in a turn of the event loop at most, and none after two
+ * milliseconds of it. Those beyond wait for the next turns, in round-robin order over what `claimOf` says of each: the key that it presents. It
  * is asked for those alone. A request whose client leaves meanwhile never begins.
  */
 export function withFairTurns(
@@ -26,22 +27,27 @@ export function withFairTurns(
 ): RequestListener {
   const queue = new WaitQueue<WaitingRequest>();
   let begun = 0;
+  let untilMs = 0;
 
   const begin = (request: IncomingMessage, response: ServerResponse): void => {
-    if (begun === 0) setImmediate(endTurn);
+    if (begun === 0) {
+      setImmediate(endTurn);
+      untilMs = performance.now() + MAX_TURN_MS;
+    }
     begun += 1;
     void handler(request, response);
   };
-  const nextOf = (count: number): WaitingRequest | undefined =>
-    count < MAX_BEGUN ? queue.next(isAnyone) : undefined;
+  const mayBegin = (): boolean => begun === 0 || (begun < MAX_BEGUN && performance.now() < untilMs);
   const endTurn = (): void => {
     begun = 0;
-    for (let next = queue.next(isAnyone); next !== undefined; next = nextOf(begun)) {
+    while (mayBegin()) {
+      const next = queue.next(isAnyone);
+      if (next === undefined) return;
       if (!next.response.destroyed) begin(next.request, next.response);
     }
   };
   return (request, response) => {
-    if (begun < MAX_BEGUN && queue.length === 0) begin(request, response);
+    if (queue.length === 0 && mayBegin()) begin(request, response);
     else queue.add({ holder: holderOf(claimOf(request)), request, response });
   };
 }

@@ -1,0 +1,48 @@
+import { GatewayError } from "@sluice/contract";
+import { fakeClient, fakeClock, fakeLog, type LogLine } from "@sluice/testing";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { LiveExchange } from "../pipeline/exchange.ts";
+import { FailureLog } from "./failure-log.ts";
+
+const exchange = new LiveExchange({
+  id: "id-1",
+  operation: "chat",
+  client: fakeClient(),
+  generation: 1,
+  deadlineMs: 60_000,
+  clock: fakeClock(),
+  read: async () => undefined,
+});
+
+describe("the log of failures", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it("has 20 lines a second for a code, and one that counts the rest", () => {
+    const lines: LogLine[] = [];
+    const failures = new FailureLog(fakeLog(lines));
+    const report = (code: "overloaded" | "upstream_unreachable", count: number): void => {
+      for (let n = 0; n < count; n += 1) failures.report(exchange, new GatewayError(code, "No."));
+    };
+    const messages = (): string[] => lines.splice(0).map(({ message }) => message);
+
+    report("overloaded", 25);
+    report("upstream_unreachable", 3);
+    expect(messages()).toEqual(Array.from({ length: 23 }, () => "request failed"));
+    vi.advanceTimersByTime(1_000);
+    expect(lines[0]?.fields).toEqual({ code: "overloaded", not_named: 5 });
+    expect(messages()).toEqual(["more requests failed than the log names"]);
+
+    report("overloaded", 1);
+    vi.advanceTimersByTime(1_000);
+    expect(messages()).toEqual(["request failed"]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("has none for what is the client's own fault", () => {
+    const lines: LogLine[] = [];
+    new FailureLog(fakeLog(lines)).report(exchange, new GatewayError("invalid_field", "No."));
+    expect(lines).toEqual([]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
