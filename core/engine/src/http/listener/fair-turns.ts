@@ -18,8 +18,9 @@ interface WaitingRequest extends Waiter {
 
 /**
  * A handler that begins 16 requests in a turn of the event loop at most, and none after two
- * milliseconds of it. Those beyond wait for the next turns, in round-robin order over what `claimOf` says of each: the key that it presents. It
- * is asked for those alone. A request whose client leaves meanwhile never begins.
+ * milliseconds of it. Those beyond wait for the next turns, in round-robin order over what
+ * `claimOf` says of each: the key that it presents. It is asked for those alone. A request whose
+ * client leaves meanwhile never begins.
  */
 export function withFairTurns(
   handler: RequestListener,
