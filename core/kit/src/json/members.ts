@@ -88,8 +88,6 @@ class MemberCursor {
   #start = 0;
   #keyEnd = 0;
   #valueStart = 0;
-  /** The first backslash from the last name on that was asked for one. */
-  #backslash = -1;
 
   constructor(text: string, limits: ShapeLimits, from = 0) {
     this.#text = text;
@@ -146,26 +144,13 @@ class MemberCursor {
   }
 
   #isNamed(name: string): boolean {
-    const length = this.#keyEnd - this.#start - 2;
     // A name with escapes is longer than what it means.
-    const mayBe = length === name.length || (length > name.length && this.#hasEscape());
-    return mayBe && this.#key() === name;
+    return this.#keyEnd - this.#start - 2 >= name.length && this.#key() === name;
   }
 
   #key(): string {
-    const text = this.#text;
-    return this.#hasEscape()
-      ? unescape(text.slice(this.#start, this.#keyEnd))
-      : text.slice(this.#start + 1, this.#keyEnd - 1);
-  }
-
-  /** Whether the name has an escape. The text is searched for each backslash once. */
-  #hasEscape(): boolean {
-    if (this.#backslash < this.#start) {
-      const found = this.#text.indexOf("\\", this.#start);
-      this.#backslash = found < 0 ? Infinity : found;
-    }
-    return this.#backslash < this.#keyEnd;
+    const key = this.#text.slice(this.#start + 1, this.#keyEnd - 1);
+    return key.includes("\\") ? unescape(this.#text.slice(this.#start, this.#keyEnd)) : key;
   }
 
   /** Passes a value and the comma behind it. Returns the value's end; -1 beyond a limit. */
