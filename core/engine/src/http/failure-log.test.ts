@@ -39,6 +39,15 @@ describe("the log of failures", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it("has a line for each failure of a plugin", () => {
+    const lines: LogLine[] = [];
+    const failures = new FailureLog(fakeLog(lines));
+    for (let n = 0; n < 30; n += 1)
+      failures.report(exchange, new GatewayError("plugin_failed", "No."));
+    expect(lines).toHaveLength(30);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it("has none for what is the client's own fault", () => {
     const lines: LogLine[] = [];
     new FailureLog(fakeLog(lines)).report(exchange, new GatewayError("invalid_field", "No."));

@@ -1,6 +1,6 @@
 /**
- * The log lines of failed requests. A client that sends what fails again and again gets so many
- * lines a second, and one that counts the others: each line is a write on the event loop.
+ * The log lines of failed requests. Upstreams that fail and limits that refuse get so many lines a
+ * second, and one that counts the others: each line is a write on the event loop.
  */
 
 import type { GatewayError, Log } from "@sluice/contract";
@@ -25,18 +25,25 @@ export class FailureLog {
   report(exchange: LiveExchange, error: GatewayError): void {
     // The ledger may refuse hundreds of requests a second and logs that itself, once.
     if (error.status < 500 || isLedgerRefusal(error)) return;
-    if (this.#counts.size === 0) setTimeout(() => this.#end(), WINDOW_MS).unref();
-    const count = (this.#counts.get(error.code) ?? 0) + 1;
-    this.#counts.set(error.code, count);
-    if (count > MAX_LINES) return;
+    // What a plugin or the gateway did wrong is found by its line alone.
+    const isOwn = error.status === 500;
+    if (!isOwn && !this.#hasRoom(error.code)) return;
     const fields = {
       request_id: exchange.id,
       generation: exchange.generation,
       target: exchange.attempts.at(-1)?.target.id,
       error,
     };
-    if (error.status === 500) this.#log.error("request failed", fields);
+    if (isOwn) this.#log.error("request failed", fields);
     else this.#log.warn("request failed", fields);
+  }
+
+  /** Counts a failure. Returns whether it gets a line. */
+  #hasRoom(code: string): boolean {
+    if (this.#counts.size === 0) setTimeout(() => this.#end(), WINDOW_MS).unref();
+    const count = (this.#counts.get(code) ?? 0) + 1;
+    this.#counts.set(code, count);
+    return count <= MAX_LINES;
   }
 
   /** Ends the second. */
