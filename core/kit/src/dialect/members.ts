@@ -2,16 +2,16 @@
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";
-import { parseJson } from "../json/parse.ts";
+import { parseJson, putMember } from "../json/parse.ts";
 
-/** An object without the members that are `undefined`. Their names are the dialect's. */
-export function present(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
-  const found: Record<string, JsonValue> = {};
-  for (const name of Object.keys(members)) {
-    const value = members[name];
-    if (value !== undefined) found[name] = value;
-  }
-  return found;
+type Present<Members> = { [Name in keyof Members]?: Exclude<Members[Name], undefined> };
+
+/** An object without the members that are `undefined`. */
+export function present<Members extends object>(members: Members): Present<Members> {
+  const found: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(members))
+    if (value !== undefined) putMember(found, name, value);
+  return found as Present<Members>;
 }
 
 /** A text that is not empty; `undefined` for every other value. */

@@ -1,6 +1,7 @@
 /** Usage of another dialect: built from its counts, and written in the reference dialect. */
 
 import type { JsonObject, Usage } from "@sluice/contract";
+import { present } from "./members.ts";
 
 export { tokenCount } from "../json/token-count.ts";
 
@@ -16,7 +17,7 @@ export function usageOf(parts: UsageParts): Usage | undefined {
   const { promptTokens, completionTokens } = parts;
   if (promptTokens === undefined || completionTokens === undefined) return undefined;
   return {
-    ...known(parts),
+    ...present(parts),
     promptTokens,
     completionTokens,
     totalTokens: promptTokens + completionTokens,
@@ -25,7 +26,7 @@ export function usageOf(parts: UsageParts): Usage | undefined {
 
 /** The usage object of the reference dialect. Unknown details are absent. */
 export function usageJson(usage: Usage): JsonObject {
-  const prompt = known({
+  const prompt = details({
     cached_tokens: usage.cachedTokens,
     cache_write_tokens: usage.cacheWriteTokens,
     audio_tokens: usage.audioPromptTokens,
@@ -39,7 +40,7 @@ export function usageJson(usage: Usage): JsonObject {
             ephemeral_1h_input_tokens: usage.cacheWrite1hTokens,
           },
   });
-  const completion = known({
+  const completion = details({
     reasoning_tokens: usage.reasoningTokens,
     audio_tokens: usage.audioCompletionTokens,
     image_tokens: usage.imageCompletionTokens,
@@ -53,16 +54,7 @@ export function usageJson(usage: Usage): JsonObject {
   };
 }
 
-type Known<Parts> = { [Name in keyof Parts]?: Exclude<Parts[Name], undefined> };
-
-/** The members that have a value; `undefined` where none has. */
-function known<Parts extends object>(parts: Parts): Known<Parts> | undefined {
-  let found: Known<Parts> | undefined;
-  for (const name in parts) {
-    const value = parts[name];
-    if (value === undefined) continue;
-    found ??= {};
-    found[name] = value as Exclude<Parts[typeof name], undefined>;
-  }
-  return found;
+function details(parts: JsonObject): JsonObject | undefined {
+  const found = present(parts);
+  return Object.keys(found).length === 0 ? undefined : found;
 }
