@@ -1,18 +1,9 @@
 import { GatewayError } from "@sluice/contract";
-import { fakeClient, fakeClock, fakeLog, type LogLine } from "@sluice/testing";
+import { fakeLog, type LogLine } from "@sluice/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { LiveExchange } from "../pipeline/exchange.ts";
 import { FailureLog } from "./failure-log.ts";
 
-const exchange = new LiveExchange({
-  id: "id-1",
-  operation: "chat",
-  client: fakeClient(),
-  generation: 1,
-  deadlineMs: 60_000,
-  clock: fakeClock(),
-  read: async () => undefined,
-});
+const exchange = { id: "id-1", generation: 1, attempts: [] };
 
 describe("the log of failures", () => {
   beforeEach(() => void vi.useFakeTimers());

@@ -11,6 +11,9 @@ import type { LiveExchange } from "../pipeline/exchange.ts";
 const MAX_LINES = 20;
 const WINDOW_MS = 1_000;
 
+/** What a line shows of an exchange. */
+type Failed = Pick<LiveExchange, "id" | "generation" | "attempts">;
+
 /** The lines of one process. */
 export class FailureLog {
   readonly #log: Log;
@@ -22,16 +25,16 @@ export class FailureLog {
   }
 
   /** Writes one line for a failure that is not the client's own. */
-  report(exchange: LiveExchange, error: GatewayError): void {
+  report({ id, generation, attempts }: Failed, error: GatewayError): void {
     // The ledger may refuse hundreds of requests a second and logs that itself, once.
     if (error.status < 500 || isLedgerRefusal(error)) return;
     // What a plugin or the gateway did wrong is found by its line alone.
     const isOwn = error.status === 500;
     if (!isOwn && !this.#hasRoom(error.code)) return;
     const fields = {
-      request_id: exchange.id,
-      generation: exchange.generation,
-      target: exchange.attempts.at(-1)?.target.id,
+      request_id: id,
+      generation,
+      target: attempts.at(-1)?.target.id,
       error,
     };
     if (isOwn) this.#log.error("request failed", fields);

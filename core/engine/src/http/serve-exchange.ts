@@ -42,10 +42,10 @@ import {
 } from "../accounting/explain.ts";
 import type { RequestMetrics } from "../accounting/request-metrics.ts";
 import { closeReplies } from "./close-replies.ts";
-import type { FailureLog } from "./failure-log.ts";
 import type { Detachment } from "./detached/detachment.ts";
 import { isResponse, type Outgoing } from "./egress/outgoing.ts";
 import { addEdgeHeaders, EDGE, writeAnswer } from "./extensions/write.ts";
+import type { FailureLog } from "./failure-log.ts";
 import { AnsweredByExtension } from "./ingress/extended.ts";
 import type { ReplyForm, StreamForm } from "./form/reply-form.ts";
 

@@ -136,11 +136,9 @@ function matchPattern(
   const more = parts.length - segments.length;
   if (rest < 0 ? more !== 0 : more < 0) return undefined;
   const parameters: Record<string, string> = {};
-  for (let index = 0; index < segments.length; index++) {
-    const { text, isFixed } = segments[index]!;
+  for (const [index, { text, isFixed }] of segments.entries()) {
     const at = rest >= 0 && index > rest ? index + more : index;
-    let part = parts[at] ?? "";
-    if (index === rest && more > 0) part = parts.slice(at, at + more + 1).join("/");
+    const part = index === rest ? parts.slice(at, at + more + 1).join("/") : (parts[at] ?? "");
     if (isFixed ? part !== text : part === "") return undefined;
     if (!isFixed) parameters[text] = part;
   }

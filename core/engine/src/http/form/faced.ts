@@ -21,6 +21,7 @@ import { isObject, type Stages } from "@sluice/kit";
 import { type FrameBatch, FrameRun, originalOf, writtenDocument } from "@sluice/kit/internals";
 import type { ReplyOrigin } from "@sluice/runtime";
 import { roughPromptTokens } from "@sluice/runtime/openai";
+import type { Receive, ReceiveStages } from "../ingress/receive.ts";
 import { DetachedForm } from "./detached.ts";
 import { FacedRequest } from "./faced-request.ts";
 import { KeptReplies } from "./kept-replies.ts";
@@ -29,10 +30,6 @@ import type { ReplyForm, StreamForm } from "./reply-form.ts";
 import { Seals } from "./seals.ts";
 
 const NO_NAMES: readonly string[] = Object.freeze([]);
-
-/** Reads a checked document of the reference dialect, at once and in stages. */
-type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
-type ReceiveStages = (document: JsonDocument, client: ClientRequest) => Stages.Of<GatewayRequest>;
 
 /** What a form is made with. */
 interface Started extends ReplyOrigin {

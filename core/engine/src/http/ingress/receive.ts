@@ -30,10 +30,13 @@ import { receiveSpend } from "./spend.ts";
 import { inSlices, isLarge } from "./bytes/stages.ts";
 
 /** Converts a document into the request of one operation. Throws `invalid_field`. */
-type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
+export type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
 
 /** The same of a large document. */
-type ReceiveStages = (document: JsonDocument, client: ClientRequest) => Stages.Of<GatewayRequest>;
+export type ReceiveStages = (
+  document: JsonDocument,
+  client: ClientRequest,
+) => Stages.Of<GatewayRequest>;
 
 /** Those whose check takes long. */
 const STAGES: Partial<Record<Operation, ReceiveStages>> = { chat: chatStages, tokens: chatStages };
@@ -237,10 +240,11 @@ function namedDocument(
   received: JsonDocument,
   { operation, extended, deployment }: ReceiveTerms,
 ): JsonDocument {
-  if (operation === "spend")
-    return deployment === undefined ? received : withDeployment(received, deployment);
-  const document = extended === undefined ? received : extended.read(received);
-  refuseOtherReadings(document.value);
+  let document = received;
+  if (operation !== "spend") {
+    document = extended?.read(received) ?? received;
+    refuseOtherReadings(document.value);
+  }
   return deployment === undefined ? document : withDeployment(document, deployment);
 }
 
