@@ -107,7 +107,7 @@ export class EndedByKey {
     for (const [key, ends] of this.#byKey) {
       if (key === FORCED) continue;
       keys += 1;
-      if (worst === undefined || ends.errors > worst.errors) worst = ends;
+      if (worst === undefined || isWorse(ends, worst)) worst = ends;
     }
     const others = {
       requests: this.requests - (worst?.requests ?? 0),
@@ -126,6 +126,14 @@ export class EndedByKey {
     this.#byKey.set(place, ends);
     return ends;
   }
+}
+
+/**
+ * Whether the requests of one key ended worse: more failures, or as many of fewer requests. A
+ * verdict does not depend on the order of the keys.
+ */
+function isWorse(one: Ends, other: Ends): boolean {
+  return one.errors === other.errors ? one.requests < other.requests : one.errors > other.errors;
 }
 
 /**

@@ -82,6 +82,24 @@ describe("evidence of several processes", () => {
     );
   });
 
+  it("does not depend on the order of keys that failed, or waited, as often as another", () => {
+    const several = (key: string, isBadOne: boolean, count: number): readonly Ended[] =>
+      Array.from({ length: count }, () => ({ key, isError: isBadOne, isSlow: isBadOne }));
+    const few = several("few", true, 2);
+    const many = [...several("many", true, 2), ...several("many", false, 40)];
+    for (const judged of [plan(0.05, undefined), plan(undefined, LIMIT_MS)])
+      for (const order of [
+        [few, many],
+        [many, few],
+      ]) {
+        const all = tallyOf(order.flat());
+        expect(all.byKey.exceeds(0.05)).toBe(false);
+        expect(all.waitsExceed(LIMIT_MS)).toBe(true);
+        const joined = joinEvidence(order.map((one) => evidenceIn(tallyOf(one), judged)));
+        expect(faultIn(joined, judged) !== undefined).toBe(judged.abortIf.p99Ms !== undefined);
+      }
+  });
+
   it("is no verdict where one key alone failed, at several instances too", () => {
     const of = (key: string, isError: boolean, count: number): Evidence =>
       evidenceIn(

@@ -6,7 +6,7 @@
 import type { CanaryPlan } from "./canary.ts";
 import { EndedByKey } from "../ended-by-key.ts";
 import { percent } from "./percent.ts";
-import type { Tally } from "../tally.ts";
+import { bySlowWaits, type Tally } from "../tally.ts";
 
 /** The requests of one key. */
 export interface KeyEvidence {
@@ -125,7 +125,7 @@ function waitsExceed(keys: readonly KeyEvidence[], isOneKey: boolean): boolean {
   };
   if (!isSlow(keys)) return false;
   if (isOneKey) return true;
-  const [, ...others] = keys.toSorted((left, right) => (right.slow ?? 0) - (left.slow ?? 0));
+  const [, ...others] = keys.toSorted(bySlowWaits);
   return isSlow(others);
 }
 
