@@ -1,15 +1,21 @@
 import { GatewayError } from "@sluice/contract";
-import { fakeLog, type LogLine } from "@sluice/testing";
+import { fakeIdentity, fakeLog, type LogLine } from "@sluice/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FailureLog } from "./failure-log.ts";
 
-const exchange = { id: "id-1", generation: 1, attempts: [] };
+const exchangeOf = (keyId: string) => ({
+  id: "id-1",
+  generation: 1,
+  attempts: [],
+  identity: fakeIdentity({ keyId }),
+});
+const exchange = exchangeOf("key-1");
 
 describe("the log of failures", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it("has 20 lines a second for a code, and one that counts the rest", () => {
+  it("has 20 lines a second for a code and a key, and one that counts the rest", () => {
     const lines: LogLine[] = [];
     const failures = new FailureLog(fakeLog(lines));
     const report = (code: "overloaded" | "upstream_unreachable", count: number): void => {
@@ -27,6 +33,25 @@ describe("the log of failures", () => {
     report("overloaded", 1);
     vi.advanceTimersByTime(1_000);
     expect(messages()).toEqual(["request failed"]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("has lines for a key beside the flood of another, and 100 for a code", () => {
+    const lines: LogLine[] = [];
+    const failures = new FailureLog(fakeLog(lines));
+    const linesOf = (keyId: string): number => {
+      const before = lines.length;
+      for (let n = 0; n < 50; n += 1)
+        failures.report(exchangeOf(keyId), new GatewayError("overloaded", "No."));
+      return lines.length - before;
+    };
+    const counts = ["a", "b", "c", "d", "e", "f"].map(linesOf);
+    expect(counts).toEqual([20, 20, 20, 20, 20, 0]);
+    expect(linesOf("a")).toBe(0);
+    vi.advanceTimersByTime(1_000);
+    expect(lines.at(-1)?.fields).toEqual({ code: "overloaded", not_named: 250 });
+    expect(linesOf("f")).toBe(20);
+    vi.advanceTimersByTime(1_000);
     expect(vi.getTimerCount()).toBe(0);
   });
 

@@ -1,36 +1,45 @@
 /**
  * The log lines of failed requests. Upstreams that fail and limits that refuse get so many lines a
- * second, and one that counts the others: each line is a write on the event loop.
+ * second, of which one key has a part, and one that counts the others: each line is a write on the event loop.
  */
 
 import type { GatewayError, Log } from "@sluice/contract";
 import { isLedgerRefusal } from "../accounting/ledger/guard.ts";
 import type { LiveExchange } from "../pipeline/exchange.ts";
 
-/** Lines for one error code in one second. */
-const MAX_LINES = 20;
+/** Lines for one error code in one second: of all keys, and of one. */
+const MAX_LINES = 100;
+const MAX_LINES_OF_KEY = 20;
 const WINDOW_MS = 1_000;
 
 /** What a line shows of an exchange. */
-type Failed = Pick<LiveExchange, "id" | "generation" | "attempts">;
+type Failed = Pick<LiveExchange, "id" | "generation" | "attempts" | "identity">;
+
+/** The failures of one error code in the present second. */
+interface Failures {
+  count: number;
+  named: number;
+  /** Named failures by key id; those without a key share one place. */
+  readonly namedByKey: Map<string, number>;
+}
 
 /** The lines of one process. */
 export class FailureLog {
   readonly #log: Log;
-  /** Failures of the present second, by error code. */
-  readonly #counts = new Map<string, number>();
+  /** By error code. */
+  readonly #failures = new Map<string, Failures>();
 
   constructor(log: Log) {
     this.#log = log;
   }
 
   /** Writes one line for a failure that is not the client's own. */
-  report({ id, generation, attempts }: Failed, error: GatewayError): void {
+  report({ id, generation, attempts, identity }: Failed, error: GatewayError): void {
     // The ledger may refuse hundreds of requests a second and logs that itself, once.
     if (error.status < 500 || isLedgerRefusal(error)) return;
     // What a plugin or the gateway did wrong is found by its line alone.
     const isOwn = error.status === 500;
-    if (!isOwn && !this.#hasRoom(error.code)) return;
+    if (!isOwn && !this.#hasRoom(error.code, identity?.keyId ?? "")) return;
     const fields = {
       request_id: id,
       generation,
@@ -42,21 +51,26 @@ export class FailureLog {
   }
 
   /** Counts a failure. Returns whether it gets a line. */
-  #hasRoom(code: string): boolean {
-    if (this.#counts.size === 0) setTimeout(() => this.#end(), WINDOW_MS).unref();
-    const count = (this.#counts.get(code) ?? 0) + 1;
-    this.#counts.set(code, count);
-    return count <= MAX_LINES;
+  #hasRoom(code: string, key: string): boolean {
+    if (this.#failures.size === 0) setTimeout(() => this.#end(), WINDOW_MS).unref();
+    const failures = this.#failures.get(code) ?? { count: 0, named: 0, namedByKey: new Map() };
+    this.#failures.set(code, failures);
+    failures.count += 1;
+    const ofKey = failures.namedByKey.get(key) ?? 0;
+    if (failures.named >= MAX_LINES || ofKey >= MAX_LINES_OF_KEY) return false;
+    failures.named += 1;
+    failures.namedByKey.set(key, ofKey + 1);
+    return true;
   }
 
   /** Ends the second. */
   #end(): void {
-    for (const [code, count] of this.#counts)
-      if (count > MAX_LINES)
+    for (const [code, { count, named }] of this.#failures)
+      if (count > named)
         this.#log.warn("more requests failed than the log names", {
           code,
-          not_named: count - MAX_LINES,
+          not_named: count - named,
         });
-    this.#counts.clear();
+    this.#failures.clear();
   }
 }
