@@ -69,6 +69,7 @@ export { shadowSlots } from "./slots.ts";
 export { prefixedState } from "./state/prefixed.ts";
 export { isStorable } from "./storable.ts";
 export { createEventReader } from "./stream/events.ts";
+export type { ArrivedText } from "./stream/constant-text.ts";
 export { type FormedEvents, FormedEventReader } from "./stream/formed-events.ts";
 export {
   arrivedFrames,

@@ -3,6 +3,7 @@
 import { isAscii } from "node:buffer";
 import type { EventReader, UpstreamEvent } from "@sluice/contract";
 import { asBuffer } from "../json/as-buffer.ts";
+import { type ArrivedText, viewOf } from "./constant-text.ts";
 import { createEventReader } from "./events.ts";
 import type { FrameRun } from "./frame-run.ts";
 
@@ -16,7 +17,7 @@ export interface FormedEvents {
    */
   event(event: UpstreamEvent, wire: string | undefined, isAscii: boolean): void;
   /** The run at an offset; `undefined` when the event there has no known form. */
-  read(text: string, at: number): FrameRun | undefined;
+  read(arrived: ArrivedText, at: number): FrameRun | undefined;
   run(run: FrameRun): void;
 }
 
@@ -62,12 +63,12 @@ export class FormedEventReader implements EventReader {
     if (last === undefined) return;
     if (!this.#isDecoding && isAscii(chunk)) {
       this.#isBegun = true;
-      this.#read(asBuffer(chunk).toString("latin1"));
+      this.#readAscii(asBuffer(chunk));
       return;
     }
     this.#isDecoding = last >= NON_ASCII;
     this.#decoder ??= new TextDecoder("utf-8", { ignoreBOM: this.#isBegun });
-    this.#read(this.#decoder.decode(chunk, { stream: true }));
+    this.#read({ text: this.#begun + this.#decoder.decode(chunk, { stream: true }) });
   }
 
   end(): void {
@@ -76,12 +77,21 @@ export class FormedEventReader implements EventReader {
     this.#parser.end();
   }
 
-  #read(arrived: string): void {
-    const text = this.#begun + arrived;
+  #readAscii(chunk: Buffer): void {
+    const text = this.#begun + chunk.toString("latin1");
+    // What has begun before it may be beyond ASCII once the stream has been.
+    const isWhole = this.#begun === "";
+    if (!isWhole && this.#decoder !== undefined) this.#read({ text });
+    else this.#read({ text, bytes: viewOf(isWhole ? chunk : Buffer.from(text, "latin1")) });
+  }
+
+  /** Reads what has arrived, with what has begun before it. */
+  #read(arrived: ArrivedText): void {
+    const { text } = arrived;
     this.#begun = "";
     if (!this.#hasSeenLine) this.#look(text);
     for (let at = this.#isBetween ? 0 : this.#finish(text); at < text.length;) {
-      const run = this.#to.read(text, at);
+      const run = this.#to.read(arrived, at);
       if (run !== undefined) {
         this.#to.run(run);
         at = run.end;

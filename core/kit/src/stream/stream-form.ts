@@ -7,6 +7,7 @@
 import type { EventForm, JsonValue } from "@sluice/contract";
 import { parseJson } from "../json/parse.ts";
 import { skipSpace } from "../json/scan.ts";
+import { type ArrivedText, ConstantText } from "./constant-text.ts";
 import { FrameRun, type FrameShape } from "./frame-run.ts";
 
 /** An event that was translated into one frame. */
@@ -34,9 +35,9 @@ interface Hole {
 interface WireHole {
   readonly isNumber: boolean;
   /** The text up to the next hole. That of the last one is in the next event. */
-  readonly behind: string;
+  readonly behind: ConstantText;
   /** The last hole: the text up to the end of the event. */
-  readonly tail: string | undefined;
+  readonly tail: ConstantText | undefined;
   /** The text up to the next one that the frame shows; `undefined` where it does not show this. */
   readonly written: string | undefined;
 }
@@ -76,7 +77,7 @@ const DELETE = 0x7f;
 
 /** The form of one stream's events, learnt from one of them. */
 export class StreamForm {
-  readonly #head: string;
+  readonly #head: ConstantText;
   readonly #holes: readonly WireHole[];
   readonly #shape: FrameShape;
   readonly #writtenHead: string;
@@ -99,7 +100,8 @@ export class StreamForm {
     this.#shape = shape;
     this.#dataAt = dataAt;
     this.#endLength = endLength;
-    this.#head = flat(wire.slice(0, dataAt + (holes[0]?.from ?? 0)));
+    const head = wire.slice(0, dataAt + (holes[0]?.from ?? 0));
+    this.#head = new ConstantText(head);
     this.#writtenHead = `data: ${shape.head}`;
     this.#writtenTail = `${shape.behind.at(-1)}\n\n`;
     this.#writtenGlue = this.#writtenTail + this.#writtenHead;
@@ -110,13 +112,13 @@ export class StreamForm {
       const isLast = next === undefined;
       return {
         isNumber,
-        behind: flat(isLast ? behind + this.#head : behind),
-        tail: isLast ? behind : undefined,
+        behind: new ConstantText(isLast ? behind + head : behind),
+        tail: isLast ? new ConstantText(behind) : undefined,
         written: isShown ? between.shift() : undefined,
       };
     });
     this.#isAscii = isAscii(shape.head + shape.behind.join(""));
-    this.#isWireAscii = isAscii(this.#head + this.#holes.map(({ behind }) => behind).join(""));
+    this.#isWireAscii = this.#head.isAscii && this.#holes.every(({ behind }) => behind.isAscii);
   }
 
   /** The form of an event; `undefined` when the places of its texts are not certain. */
@@ -145,9 +147,10 @@ export class StreamForm {
    * The events of this form from an offset on; `undefined` when the first one has another form, or
    * is not whole. `kept`: other than `frames` for events that go on as they came.
    */
-  read(text: string, at: number, kept: Kept = "frames"): FrameRun | undefined {
+  read(arrived: ArrivedText, at: number, kept: Kept = "frames"): FrameRun | undefined {
     const head = this.#head;
-    if (text.slice(at, at + head.length) !== head) return undefined;
+    if (!head.isAt(arrived, at)) return undefined;
+    const { text } = arrived;
     const run: OpenRun = { pieces: [], characters: 0, written: "", hasNext: true, isPlain: true };
     const { pieces } = run;
     let count = 0;
@@ -155,7 +158,7 @@ export class StreamForm {
     let end = at;
     while (run.hasNext) {
       const known = pieces.length;
-      const behind = this.#event(text, end + head.length, run, kept);
+      const behind = this.#event(arrived, end + head.length, run, kept);
       if (behind < 0) {
         pieces.length = known;
         break;
@@ -180,12 +183,13 @@ export class StreamForm {
         text: run.written + this.#writtenTail,
       });
     const wire = { text: text.slice(at, end), isAscii: isPlain && this.#isWireAscii };
-    const all = kept === "texts" ? pieces : () => this.read(wire.text, 0)?.pieces ?? [];
+    const all = kept === "texts" ? pieces : () => this.read(wire, 0)?.pieces ?? [];
     return new FrameRun(this.#shape, { ...common, pieces: all, wire });
   }
 
   /** Adds the event whose first hole is at an offset. Returns its end; -1 for another form. */
-  #event(text: string, firstHole: number, run: OpenRun, kept: Kept): number {
+  #event(arrived: ArrivedText, firstHole: number, run: OpenRun, kept: Kept): number {
+    const { text } = arrived;
     let written = "";
     if (kept === "frames")
       written = run.written === "" ? this.#writtenHead : run.written + this.#writtenGlue;
@@ -202,10 +206,9 @@ export class StreamForm {
       if (close <= from) return -1;
       place = close + behind.length;
       // One comparison for the end of an event and the head of the next one.
-      if (text.slice(close, place) !== behind) {
-        if (tail === undefined) return -1;
+      if (!behind.isAt(arrived, close)) {
+        if (tail?.isAt(arrived, close) !== true) return -1;
         place = close + tail.length;
-        if (text.slice(close, place) !== tail) return -1;
         run.hasNext = false;
       }
       if (between === undefined) continue;
@@ -218,11 +221,6 @@ export class StreamForm {
     run.written = written;
     return run.hasNext ? place - this.#head.length : place;
   }
-}
-
-/** A copy in one piece: a comparison with a part of another text, or with joined ones, is slow. */
-function flat(text: string): string {
-  return Buffer.from(text).toString();
 }
 
 function isAscii(text: string): boolean {

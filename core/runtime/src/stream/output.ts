@@ -14,7 +14,13 @@ import {
   type UpstreamEvent,
   type Usage,
 } from "@sluice/contract";
-import { FrameBatch, type FormedEvents, FrameRun, type Relay } from "@sluice/kit/internals";
+import {
+  type ArrivedText,
+  FrameBatch,
+  type FormedEvents,
+  FrameRun,
+  type Relay,
+} from "@sluice/kit/internals";
 import { isFinished } from "../openai/repair/finished.ts";
 import { ObservedText } from "../openai/tokens/observed-text.ts";
 import { foreignReplyId } from "../transport/upstream-request-id.ts";
@@ -128,7 +134,7 @@ export class StreamOutput implements StreamSink, FormedOutput {
 
   framedEvent(event: UpstreamEvent): void {
     if (this.isDone) return;
-    const run = event.event === this.#formName ? this.read(event.data, 0) : undefined;
+    const run = event.event === this.#formName ? this.read({ text: event.data }, 0) : undefined;
     if (run?.end === event.data.length) {
       this.run(run);
       return;
@@ -137,11 +143,11 @@ export class StreamOutput implements StreamSink, FormedOutput {
     this.#formName = event.event;
   }
 
-  read(text: string, at: number): FrameRun | undefined {
+  read(arrived: ArrivedText, at: number): FrameRun | undefined {
     if (this.isDone) return undefined;
     // An estimate would read the texts.
     const kept = this.relay === undefined ? "frames" : this.#isUncounted ? "texts" : "count";
-    return this.#lessons.form?.read(text, at, kept);
+    return this.#lessons.form?.read(arrived, at, kept);
   }
 
   run(run: FrameRun): void {
