@@ -1,6 +1,7 @@
 /**
  * The log lines of failed requests. Upstreams that fail and limits that refuse get so many lines a
- * second, of which one key has a part, and one that counts the others: each line is a write on the event loop.
+ * second, of which one key has a part, and one that counts the others: each line is a write on the
+ * event loop.
  */
 
 import type { GatewayError, Log } from "@sluice/contract";

@@ -29,7 +29,7 @@ export class ConstantText {
     if (this.isAscii && text.length >= WORD_BYTES) this.#bytes = viewOf(this.#buffer);
   }
 
-  /** A copy in one piece: a comparison with a part of another text, or with joined ones, is slow. */
+  /** In one piece: a comparison with a part of another text, or with joined ones, is slow. */
   get text(): string {
     this.#flat ??= this.#buffer.toString();
     return this.#flat;
