@@ -3,7 +3,7 @@
 import type { RequestListener } from "node:http";
 import { createRequestMetrics } from "./accounting/request-metrics.ts";
 import { NO_TENANTS } from "./config/tenants/declared-tenants.ts";
-import { createUsageSampler } from "./accounting/usage/estimate.ts";
+import { createUsageSampler } from "./accounting/usage/sampler.ts";
 import { createFamilyFactors } from "./counting/family-factor.ts";
 import type { GatewayProcess } from "./create-process.ts";
 import { coverageOf } from "./lint/coverage.ts";
@@ -78,7 +78,7 @@ export function createPublic(
     sealer,
     ledger,
     counting,
-    sample: createUsageSampler(counting),
+    sample: createUsageSampler(counting, clock),
     recent,
     metrics: createRequestMetrics(metrics),
     generations: manager,

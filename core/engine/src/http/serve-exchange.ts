@@ -28,8 +28,8 @@ import {
   type EstimateParts,
   estimateUsage,
   hasUnreportedUsage,
-  type UsageSampler,
 } from "../accounting/usage/estimate.ts";
+import type { UsageSampler } from "../accounting/usage/sampler.ts";
 import { writeError } from "./egress/error.ts";
 import { replyHeaders } from "./egress/headers.ts";
 import { writeStream } from "./egress/stream.ts";

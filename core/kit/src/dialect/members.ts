@@ -9,8 +9,10 @@ type Present<Members> = { [Name in keyof Members]?: Exclude<Members[Name], undef
 /** An object without the members that are `undefined`. */
 export function present<Members extends object>(members: Members): Present<Members> {
   const found: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(members))
+  for (const name of Object.keys(members)) {
+    const value = members[name as keyof Members];
     if (value !== undefined) putMember(found, name, value);
+  }
   return found as Present<Members>;
 }
 

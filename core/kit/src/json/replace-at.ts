@@ -30,13 +30,21 @@ export function stringAt(
   const last = path.at(-1);
   // Names of members have no escapes where a dialect is written by machines; others are not found.
   if (last === undefined) return undefined;
-  if (typeof text === "string" && !text.includes(`"${last}"`)) return undefined;
+  if (typeof text === "string" && !mayDiffer(text, `"${last}"`, json)) return undefined;
   const place = memberAt(text, path, members);
   if (place === undefined) return undefined;
   const old = text.slice(place.valueStart, place.end);
   if (!old.startsWith('"') || old === json) return undefined;
   const { start, valueStart, end } = place;
   return { path, start, valueStart, end };
+}
+
+/** Whether a member of this name may have another value. Most upstreams repeat what was asked. */
+function mayDiffer(text: string, name: string, json: string): boolean {
+  const at = text.indexOf(name);
+  if (at < 0) return false;
+  const same = `${name}:${json}`;
+  return text.slice(at, at + same.length) !== same || text.includes(name, at + 1);
 }
 
 /** The member at a path, by its offsets. */

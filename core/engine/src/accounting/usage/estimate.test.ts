@@ -15,7 +15,7 @@ import {
   type FakeExchangeParts,
 } from "@sluice/testing";
 import { createFamilyFactors } from "../../counting/family-factor.ts";
-import { type Counted, estimateUsage, hasUnreportedUsage, createUsageSampler } from "./estimate.ts";
+import { type Counted, estimateUsage, hasUnreportedUsage } from "./estimate.ts";
 
 /** Ten tokens for each text. It remembers how long it was given. */
 function fakeCounter(): TokenCounter & { readonly waits: (number | undefined)[] } {
@@ -263,48 +263,5 @@ describe("an attempt that the client has left", () => {
     });
     attempt(late, early);
     expect(hasUnreportedUsage(late)).toBe(false);
-  });
-});
-
-describe("the sampler", () => {
-  const settle = (exchange: Exchange, sampled = fakeCounter()) => {
-    const factors = createFamilyFactors();
-    const sample = createUsageSampler({ tokens: sampled, factors });
-    sample(exchange);
-    return new Promise((resolve) => setImmediate(() => setImmediate(resolve))).then(() => factors);
-  };
-  const messages = Array.from({ length: 4 }, () => ({ role: "user", content: "Hi" }));
-  const reported = { usage: { ...USAGE, promptTokens: 190 }, usageSource: "provider" } as const;
-
-  it("learns a family's factor from a reply with a reported usage", async () => {
-    const exchange = open({ request: fakeRequest({ model: "m", messages }) });
-    attempt(exchange, reported, "claude-3-opus");
-    // Eight texts and fifteen tokens of framing are 95.
-    expect((await settle(exchange)).of("claude-3")).toBe(2);
-  });
-
-  it.each([
-    ["gpt-4o", reported, {}],
-    ["claude-3", { ...reported, outcome: "partial" }, {}],
-    ["claude-3", { ...reported, usageSource: "estimated" }, {}],
-    ["claude-3", reported, { operation: "passthrough" }],
-  ] as const)("leaves out %s with %j, %j", async (model, parts, exchangeParts) => {
-    const exchange = open({ request: fakeRequest({ model: "m", messages }), ...exchangeParts });
-    attempt(exchange, parts, model);
-    const tokens = fakeCounter();
-    await settle(exchange, tokens);
-    expect(tokens.waits).toEqual([]);
-  });
-
-  it("counts one exchange in thirty-two", async () => {
-    const tokens = fakeCounter();
-    const sample = createUsageSampler({ tokens, factors: createFamilyFactors() });
-    for (let index = 0; index < 64; index++) {
-      const exchange = open({ request: fakeRequest({ model: "m", messages }) });
-      attempt(exchange, reported, "claude-3");
-      sample(exchange);
-    }
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(tokens.waits).toHaveLength(2);
   });
 });
