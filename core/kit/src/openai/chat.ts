@@ -11,7 +11,7 @@ import {
   type ProviderRequest,
 } from "@sluice/contract";
 import { parsedDocument } from "../json/document.ts";
-import { editedBody } from "../json/edited-bytes.ts";
+import { editedBody } from "../json/edits/edited-bytes.ts";
 import { findMember, type Member } from "../json/members.ts";
 import { isObject } from "../json/narrow.ts";
 import { parseBytes, type PreparedObject } from "../json/prepared.ts";

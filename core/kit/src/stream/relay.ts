@@ -4,7 +4,7 @@
  */
 
 import type { NativeReplies, UpstreamEvent } from "@sluice/contract";
-import { replaceAt } from "../json/replace-at.ts";
+import { replaceAt } from "../json/edits/replace-at.ts";
 
 /** What the events of a batch are in the client's own dialect. */
 export interface RelayedText {

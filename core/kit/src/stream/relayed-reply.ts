@@ -4,10 +4,10 @@ import type { JsonDocument } from "@sluice/contract";
 import { setAt } from "../guard/document/at-path.ts";
 import { asBuffer } from "../json/as-buffer.ts";
 import { documentOf, parsedDocument, writtenDocument } from "../json/document.ts";
-import { editedBody } from "../json/edited-bytes.ts";
+import { editedBody } from "../json/edits/edited-bytes.ts";
 import { isObject } from "../json/narrow.ts";
 import { preparedJson } from "../json/prepared.ts";
-import { replaceAt, stringAt } from "../json/replace-at.ts";
+import { replaceAt, stringAt } from "../json/edits/replace-at.ts";
 import type { RelayRules } from "./relay.ts";
 
 /** A reply as its upstream wrote it, but for the name of the model. */

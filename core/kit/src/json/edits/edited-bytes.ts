@@ -5,10 +5,10 @@
 
 import { Buffer, isUtf8 } from "node:buffer";
 import type { JsonDocument, JsonObject } from "@sluice/contract";
-import { asBuffer } from "./as-buffer.ts";
-import { piecesDocument } from "./bytes-document.ts";
-import type { Member } from "./members.ts";
-import { markLength, type ReadableText } from "./paged-text.ts";
+import { asBuffer } from "../as-buffer.ts";
+import { piecesDocument } from "../bytes-document.ts";
+import type { Member } from "../members.ts";
+import { markLength, type ReadableText } from "../paged-text.ts";
 
 /** A shorter text is edited as a text: a copy of it costs less than further pieces. */
 const MIN_CHARACTERS = 65_536;

@@ -1,7 +1,7 @@
 /** Replaces one string in a JSON object's text, by its path. Every other character stays. */
 
-import { findPath, type Member } from "./members.ts";
-import type { ReadableText } from "./paged-text.ts";
+import { findPath, type Member } from "../members.ts";
+import type { ReadableText } from "../paged-text.ts";
 
 /** The edit of a text. */
 export interface TextEdit {
