@@ -22,8 +22,9 @@ A failed request is answered with this JSON shape. Routes with a [face](agents.m
   addresses; missing values are null.
 - With \`server.error_code: text\`, \`code\` is the name below, or the upstream's own code when the name begins with \`upstream_\`.
 - A spend row has the name as \`error_code\`, a log line as \`code\`.
-- The log has a line for each request that failed with the status 500, and for those with a higher one: at most 100 a second for one code,
-  and 20 of them for one key. A further line counts the rest: \`more requests failed than the log names\`, with \`code\` and \`not_named\`.
+- The log has a line for each request that failed with the status 500 or a higher one. In a second one key has at most 20 lines for one code,
+  with the status 500 for one cause, and all keys together have 100 for a code, with the status 500 a thousand. A further line counts the
+  rest: \`more requests failed than the log names\`, with \`code\` and \`not_named\`.
 - *Retry* says whether the same request may succeed later. If the gateway knows the time, the response has \`retry-after\`.
 - Every response has \`x-request-id\`.
 `;

@@ -12,8 +12,9 @@ import type { ResponsesState } from "./state.ts";
 
 /** The member that is sealed. */
 export const SEALED = "encrypted_content";
-const DATA = /^data: ?(\{.*\})\r?$/gm;
-const DATA_LINE = new RegExp(DATA.source, "m");
+// JSON may hold U+2028 and U+2029 unescaped: `.`, and `^` and `$` of lines, stop there.
+const DATA = /(?<=^|\n)data: ?(\{[^\r\n]*\})(?=\r?(?:\n|$))/g;
+const DATA_LINE = new RegExp(DATA.source);
 const NUMBER = /"sequence_number"\s*:\s*(\d{1,15})/g;
 /** Events with the response as it begins. */
 const BEGINNING = /"type"\s*:\s*"response\.(?:created|queued|in_progress)"/;

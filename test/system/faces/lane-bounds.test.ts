@@ -50,13 +50,14 @@ const paths = {
   chat: "/v1/chat/completions",
 } as const;
 
-async function ask(face: keyof typeof paths, model = "anthropic") {
+async function ask(face: keyof typeof paths, model = "anthropic", headers: HeadersInit = {}) {
   const messages = [{ role: "user", content: "Hi." }];
   const response = await fetch(`${gateway.publicUrl}${paths[face]}`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${gateway.masterKey}`,
       "content-type": "application/json",
+      ...headers,
     },
     body: JSON.stringify(
       face === "gemini"
@@ -103,6 +104,21 @@ describe("a Gemini stream that fails behind its last content", () => {
     expect(seen[1]).toContain("STOP");
     expect(seen[2]).toContain("usageMetadata");
     expect(row).toMatchObject({ prompt_tokens: 3, completion_tokens: 2 });
+  });
+
+  it("has a long end as it came, behind its text, and so has its repeat", async () => {
+    const data = "A".repeat(1_100_000);
+    const last = part("Voilà 上好", {
+      finishReason: "STOP",
+      image: { inlineData: { mimeType: "image/png", data } },
+    });
+    upstream.reply(200, "text/event-stream", part("First words ") + last);
+    const before = upstream.requests.length;
+    const key = { "idempotency-key": "a long end" };
+    const { said } = await ask("gemini", undefined, key);
+    expect(said).toBe(part("First words ") + last);
+    expect((await ask("gemini", undefined, key)).said).toBe(said);
+    expect(upstream.requests).toHaveLength(before + 1);
   });
 });
 

@@ -55,12 +55,30 @@ describe("the log of failures", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("has a line for each failure of a plugin", () => {
+  it("has a line for each failure of a plugin that is not like twenty before it", () => {
     const lines: LogLine[] = [];
     const failures = new FailureLog(fakeLog(lines));
-    for (let n = 0; n < 30; n += 1)
-      failures.report(exchange, new GatewayError("plugin_failed", "No."));
-    expect(lines).toHaveLength(30);
+    const report = (keyId: string, cause: string): number => {
+      const before = lines.length;
+      const error = new GatewayError("plugin_failed", "No.", { cause: new Error(cause) });
+      for (let n = 0; n < 30; n += 1) failures.report(exchangeOf(keyId), error);
+      return lines.length - before;
+    };
+    expect(report("a", "suspended")).toBe(20);
+    expect(report("a", "x is undefined")).toBe(20);
+    expect(report("b", "suspended")).toBe(20);
+    vi.advanceTimersByTime(1_000);
+    expect(lines.at(-1)?.fields).toEqual({ code: "plugin_failed", not_named: 30 });
+  });
+
+  it("has a thousand lines a second for failures of plugins that all differ", () => {
+    const lines: LogLine[] = [];
+    const failures = new FailureLog(fakeLog(lines));
+    for (let n = 0; n < 1_500; n += 1)
+      failures.report(exchange, new GatewayError("plugin_failed", `No ${n}.`));
+    expect(lines).toHaveLength(1_000);
+    vi.advanceTimersByTime(1_000);
+    expect(lines.at(-1)?.fields).toEqual({ code: "plugin_failed", not_named: 500 });
     expect(vi.getTimerCount()).toBe(0);
   });
 

@@ -8,9 +8,12 @@ import type { GatewayError, Log } from "@sluice/contract";
 import { isLedgerRefusal } from "../accounting/ledger/guard.ts";
 import type { LiveExchange } from "../pipeline/exchange.ts";
 
-/** Lines for one error code in one second: of all keys, and of one. */
+/** Lines for one error code in one second. */
 const MAX_LINES = 100;
-const MAX_LINES_OF_KEY = 20;
+/** The same of failures with the status 500, most of which are alike. */
+const MAX_OWN_LINES = 1_000;
+/** Those of one key; with the status 500, of one key and one cause. */
+const MAX_ALIKE = 20;
 const WINDOW_MS = 1_000;
 
 /** What a line shows of an exchange. */
@@ -20,8 +23,8 @@ type Failed = Pick<LiveExchange, "id" | "generation" | "attempts" | "identity">;
 interface Failures {
   count: number;
   named: number;
-  /** Named failures by key id; those without a key share one place. */
-  readonly namedByKey: Map<string, number>;
+  /** By key id, and by cause. Those without a key share one place. */
+  readonly namedOf: Map<string, number>;
 }
 
 /** The lines of one process. */
@@ -40,7 +43,11 @@ export class FailureLog {
     if (error.status < 500 || isLedgerRefusal(error)) return;
     // What a plugin or the gateway did wrong is found by its line alone.
     const isOwn = error.status === 500;
-    if (!isOwn && !this.#hasRoom(error.code, identity?.keyId ?? "")) return;
+    const key = identity?.keyId ?? "";
+    const hasRoom = isOwn
+      ? this.#hasRoom(error.code, `${key}\n${reasonOf(error)}`, MAX_OWN_LINES)
+      : this.#hasRoom(error.code, key, MAX_LINES);
+    if (!hasRoom) return;
     const fields = {
       request_id: id,
       generation,
@@ -52,15 +59,15 @@ export class FailureLog {
   }
 
   /** Counts a failure. Returns whether it gets a line. */
-  #hasRoom(code: string, key: string): boolean {
+  #hasRoom(code: string, what: string, max: number): boolean {
     if (this.#failures.size === 0) setTimeout(() => this.#end(), WINDOW_MS).unref();
-    const failures = this.#failures.get(code) ?? { count: 0, named: 0, namedByKey: new Map() };
+    const failures = this.#failures.get(code) ?? { count: 0, named: 0, namedOf: new Map() };
     this.#failures.set(code, failures);
     failures.count += 1;
-    const ofKey = failures.namedByKey.get(key) ?? 0;
-    if (failures.named >= MAX_LINES || ofKey >= MAX_LINES_OF_KEY) return false;
+    const alike = failures.namedOf.get(what) ?? 0;
+    if (failures.named >= max || alike >= MAX_ALIKE) return false;
     failures.named += 1;
-    failures.namedByKey.set(key, ofKey + 1);
+    failures.namedOf.set(what, alike + 1);
     return true;
   }
 
@@ -74,4 +81,8 @@ export class FailureLog {
         });
     this.#failures.clear();
   }
+}
+
+function reasonOf({ message, cause }: GatewayError): string {
+  return cause instanceof Error ? `${message} ${cause.message}` : message;
 }

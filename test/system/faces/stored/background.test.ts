@@ -77,6 +77,24 @@ const resume = (id: string, after: number, client = sdk) =>
   client.responses.retrieve(id, { stream: true, starting_after: after });
 
 describe.each(MODELS)("a response in the background at %s", (id) => {
+  // JSON has these characters as they are; regular expressions take them for the ends of lines.
+  it("is kept with separators of lines and paragraphs in its text", async () => {
+    const text = "one\u2028two\u2029three";
+    model.says({ text });
+    const begun = await create(id);
+    expect(await ended(begun.id)).toMatchObject({ status: "completed", output_text: text });
+    const [first, ...others] = await readUntil(
+      await sdk.responses.create({ model: id, input: "Count.", stream: true }),
+    );
+    const shown = [first, others.at(-1)].map((event) => {
+      if (event === undefined || !("response" in event)) return undefined;
+      return { id: event.response.id, isStored: (event.response as { store?: boolean }).store };
+    });
+    expect(shown[1]).toEqual({ id: shown[0]?.id, isStored: true });
+    const kept = await sdk.responses.retrieve(shown[0]?.id ?? "");
+    expect(kept.output_text).toBe(text);
+  });
+
   it("is answered at once, made without its client, and billed", async () => {
     const calls = model.requests.length;
     const isDone = Promise.withResolvers<void>();

@@ -23,6 +23,8 @@ export class RelayForm implements StreamForm {
   readonly #writer: Pick<FaceStream, "failure">;
   readonly #maxEnd: number;
   #end = "";
+  /** The last text holds an end, whose characters are not known. */
+  #hasWrittenEnd = false;
 
   constructor(
     writer: Pick<FaceStream, "failure">,
@@ -37,15 +39,16 @@ export class RelayForm implements StreamForm {
   text({ relayed }: FrameBatch): string {
     if (relayed === undefined) return "";
     this.#end += relayed.end;
-    if (this.#end.length <= this.#maxEnd) return relayed.text;
+    this.#hasWrittenEnd = this.#end.length > this.#maxEnd;
+    if (!this.#hasWrittenEnd) return relayed.text;
     // More than an end: it is written as it comes.
-    const text = this.#end + relayed.text;
+    const text = relayed.text + this.#end;
     this.#end = "";
     return text;
   }
 
   isAscii({ relayed }: FrameBatch): boolean {
-    return relayed?.isAscii !== false;
+    return !this.#hasWrittenEnd && relayed?.isAscii !== false;
   }
 
   /** What the gateway estimated stands in its rows alone: the events are the upstream's. */
