@@ -50,7 +50,11 @@ const paths = {
   chat: "/v1/chat/completions",
 } as const;
 
-async function ask(face: keyof typeof paths, model = "anthropic", headers: HeadersInit = {}) {
+async function ask(
+  face: keyof typeof paths,
+  model = "anthropic",
+  headers: Readonly<Record<string, string>> = {},
+) {
   const messages = [{ role: "user", content: "Hi." }];
   const response = await fetch(`${gateway.publicUrl}${paths[face]}`, {
     method: "POST",

@@ -147,12 +147,12 @@ describe("a client of responses at a model whose provider has the API", () => {
 
   it("reads its metadata in each event with the response, though none is stored", async () => {
     model.says({ text: "One two three.", piece: 4 });
-    const metadata = { note: "a" };
+    const metadata = { note: "à 上" };
     const body = { model: "openai", input: "Hi.", stream: true, metadata };
     for (const store of [false, true]) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other.
       const { said } = await raw({ ...body, store });
-      expect(said.match(/"metadata":\{"note":"a"\}/g)).toHaveLength(3);
+      expect(said.match(/"metadata":\{"note":"à 上"\}/g)).toHaveLength(3);
       expect(said.includes('"store":true')).toBe(store);
     }
   });

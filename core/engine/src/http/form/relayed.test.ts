@@ -32,6 +32,8 @@ describe("the form of a relayed stream", () => {
     const long = batch("text", "ä".repeat(64 * 1024 * 1024 + 1));
     expect(form.text(long).slice(0, 7)).toBe("<textää");
     expect(form.isAscii(long)).toBe(false);
+    const edited = batch("text", "");
+    expect([form.text(edited), form.isAscii(edited)]).toEqual(["<text>", false]);
     expect(form.end()).toBe("<>");
   });
 });

@@ -88,6 +88,8 @@ export function completedWhole(
 export class CompletedRelayForm extends RelayForm {
   readonly #relay: FaceRelay;
   readonly #keep: KeepReply | undefined;
+  /** The last text is not as the upstream wrote it: its characters are not known. */
+  #isEdited = false;
 
   /** `keep`: absent where the reply is not kept. */
   constructor(relay: FaceRelay, failsAlone: boolean, keep: KeepReply | undefined) {
@@ -98,7 +100,13 @@ export class CompletedRelayForm extends RelayForm {
 
   override text(batch: FrameBatch): string {
     const text = super.text(batch);
-    return text === "" ? text : this.#relay.events(text, this.#isBare(batch, text));
+    const shown = text === "" ? text : this.#relay.events(text, this.#isBare(batch, text));
+    this.#isEdited = shown !== text;
+    return shown;
+  }
+
+  override isAscii(batch: FrameBatch): boolean {
+    return !this.#isEdited && super.isAscii(batch);
   }
 
   override end(): MaybePromise<string> {
