@@ -181,11 +181,17 @@ function hasError(error: string, { reply, errorCode }: Outcome): boolean {
   return info?.status === reply.status;
 }
 
+/**
+ * The JSON of an event. A line of an event ends at CR or LF alone. For `.` and the flag `m` it also
+ * ends at U+2028 and U+2029, which JSON allows in strings.
+ */
+const DATA = /(?<![^\r\n])data: (\{[^\r\n]*\})(?![^\r\n])/g;
+
 /** What a reply says: the content of all choices, whole or put together from a stream. */
 function textOf({ headers, body }: ReceivedReply): string {
   const isStream = String(headers["content-type"]).startsWith("text/event-stream");
   const documents = isStream
-    ? [...body.matchAll(/^data: (\{.*\})$/gm)].map(([, json = ""]) => parseJson(json) as unknown)
+    ? [...body.matchAll(DATA)].map(([, json = ""]) => parseJson(json) as unknown)
     : [parsed(body)];
   const path = isStream ? "choices[0].delta.content" : "choices[0].message.content";
   return documents.map((document) => readPath(document, path) ?? "").join("");

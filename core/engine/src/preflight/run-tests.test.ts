@@ -159,6 +159,18 @@ describe("an upstream", () => {
     ).toEqual([]);
   });
 
+  it.each(["\\L", "\\P"])("may say %s, which ends no line of an event", async (mark) => {
+    const request = HELLO.replace("{", "{ stream: true,");
+    const said = `"one${mark}two"`;
+    expect(
+      messagesOf(
+        await run(
+          one(`request: ${request}, upstream: [{ reply: ${said} }], expect: { text: ${said} }`),
+        ),
+      ),
+    ).toEqual([]);
+  });
+
   it("is answered for whatever dialect its provider speaks, and its calls are in that dialect", async () => {
     const request =
       "{ model: anthropic/claude-x, max_tokens: 5, messages: [{ role: system, content: S }, { role: user, content: U }] }";
