@@ -1,7 +1,7 @@
 /** @sluice/runtime: runs plugins. */
 
 export { type Gate, addGate, admit, gatesOf } from "./transport/connections/enter-upstream.ts";
-export { isAbandoned, isAmbiguous, isClientGone } from "./lost-attempts.ts";
+export { isAbandoned, isAmbiguous, isClientGone, isGoneCode } from "./lost-attempts.ts";
 export { type AttemptStart, copyAttempt, openAttempt, writerOf } from "./attempt.ts";
 export { mayBeCallHeader } from "./call-header-names.ts";
 export { type CaseVariant, caseVariant } from "./guard/document/case-variants.ts";

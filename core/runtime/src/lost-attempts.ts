@@ -5,12 +5,11 @@
 
 import { type Attempt, type ErrorCode, isGatewayError, type Exchange } from "@sluice/contract";
 
+/** The client closed its connection, or stopped reading the reply. */
+const GONE: ReadonlySet<string> = new Set<ErrorCode>(["client_closed", "client_stalled"]);
+
 /** Codes of calls that the gateway or the client ended. Other rules decide about their cost. */
-const CHOSEN: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  "client_closed",
-  "client_stalled",
-  "hedge_lost",
-]);
+const CHOSEN: ReadonlySet<string> = new Set([...GONE, "hedge_lost" satisfies ErrorCode]);
 
 /**
  * Whether a call was written to the upstream in full and then lost, so that its execution is
@@ -23,8 +22,10 @@ export function isAmbiguous(attempt: Attempt, reason: unknown = attempt.error): 
   return isGatewayError(reason) && !CHOSEN.has(reason.code);
 }
 
-/** The client closed its connection, or stopped reading the reply. */
-const GONE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["client_closed", "client_stalled"]);
+/** Whether a code is that of a client that left. */
+export function isGoneCode(code: string | null): boolean {
+  return code !== null && GONE.has(code);
+}
 
 /** Whether the client left the exchange before its end. */
 export function isClientGone({ signal }: Pick<Exchange, "signal">): boolean {

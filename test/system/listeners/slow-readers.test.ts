@@ -37,6 +37,8 @@ const WHOLE = JSON.stringify({
 
 /** Bytes that each stream could write, and whether its connection has ended. */
 const streams: { bytes: number; isClosed: boolean }[] = [];
+/** What the stream of a shared call waits for: its second reader, and its end. */
+const shared = { isRead: Promise.withResolvers<void>(), isOver: Promise.withResolvers<void>() };
 let server: Server;
 let gateway: GatewayProcess;
 
@@ -55,11 +57,17 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     gone.abort();
   });
   response.writeHead(200, { "content-type": "text/event-stream" });
+  const isShared = body.includes('"user":"shares"');
+  if (isShared) {
+    response.write(EVENT);
+    await shared.isRead.promise;
+  }
   while (stream.bytes < STREAM_BYTES && !gone.signal.aborted) {
     stream.bytes += BATCH.length;
     if (!response.write(BATCH))
       await once(response, "drain", { signal: gone.signal }).catch(() => undefined);
   }
+  if (isShared) await shared.isOver.promise;
   response.end("data: [DONE]\n\n");
 }
 
@@ -78,9 +86,9 @@ afterAll(async () => {
 });
 
 /** A client that asks, and reads nothing. Its connection is open until the gateway ends it. */
-function stall(user: string, stream: boolean, asked = gateway): Socket {
+function stall(user: string, stream: boolean, asked = gateway, more: object = {}): Socket {
   const { port, host } = new URL(asked.publicUrl);
-  const body = JSON.stringify({ model: "gpt-4o-mini", messages: MESSAGES, stream, user });
+  const body = JSON.stringify({ model: "gpt-4o-mini", messages: MESSAGES, stream, user, ...more });
   const socket = connect(Number(port), "127.0.0.1");
   socket.pause();
   socket.on("error", () => undefined);
@@ -172,6 +180,38 @@ it("of a whole reply are cut as well, and the reply is paid for", async () => {
   socket.resume();
   await once(socket, "close");
   expect(bytes).toBeLessThan(WHOLE.length);
+}, 40_000);
+
+it("leave a shared call to those that read it", async () => {
+  const leader = stall("shares", true, gateway, { caching: true });
+  const begun = streams.length;
+  await eventually("the call", () => streams.length > begun);
+  const response = await chat(gateway, {
+    model: "gpt-4o-mini",
+    messages: MESSAGES,
+    stream: true,
+    user: "shares",
+    caching: true,
+  });
+  expect(response.headers.get("x-sluice-cache")).toBe("hit");
+  shared.isRead.resolve();
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  let end = "";
+  for await (const piece of response.body ?? []) {
+    if (bytes < STREAM_BYTES && bytes + piece.length >= STREAM_BYTES)
+      setTimeout(shared.isOver.resolve, STALL_MS * 5);
+    bytes += piece.length;
+    end = (end + decoder.decode(piece, { stream: true })).slice(-1_000);
+  }
+  // A stream that fails has no such end.
+  expect(end.slice(-100)).toContain("data: [DONE]\n\n");
+  // The one that read nothing has its beginning, and no end.
+  let read = 0;
+  leader.on("data", (piece) => (read += piece.length));
+  leader.resume();
+  await once(leader, "close");
+  expect(read).toBeLessThan(bytes);
 }, 40_000);
 
 it("are not those that read slowly, but read", async () => {

@@ -291,11 +291,13 @@ describe("the step cache", () => {
     expect(calls()).toBe(2);
   });
 
-  it("goes on without the first client, and ends with the last", async () => {
+  const GONE = ["client_closed", "client_stalled"] as const;
+
+  it.each(GONE)("goes on without the first client, and ends with the last: %s", async (code) => {
     const { run, calls } = setUp();
     const gate = Promise.withResolvers<void>();
     const clients = [new AbortController(), new AbortController(), new AbortController()] as const;
-    const gone = new GatewayError("client_closed", "Gone.");
+    const gone = new GatewayError(code, "Gone.");
     const first = run({ gate: gate.promise }, { signal: clients[0].signal });
     const second = run({}, { signal: clients[1].signal });
     await turn();
@@ -311,7 +313,19 @@ describe("the step cache", () => {
     const ended = Promise.allSettled([alone]);
     await turn();
     clients[2].abort(gone);
-    expect(await ended).toMatchObject([{ status: "rejected", reason: { code: "client_closed" } }]);
+    expect(await ended).toMatchObject([{ status: "rejected", reason: { code } }]);
+  });
+
+  it.each(GONE)("lets another equal request call when the first one ends by %s", async (code) => {
+    const { run, calls } = setUp();
+    const gate = Promise.withResolvers<void>();
+    const first = run({ gate: gate.promise, fails: new GatewayError(code, "Gone.") });
+    const ended = Promise.allSettled([first]);
+    const second = run();
+    await turn();
+    gate.resolve();
+    expect(await ended).toMatchObject([{ status: "rejected", reason: { code } }]);
+    expect([idOf(await second), calls()]).toEqual(["reply 2", 2]);
   });
 
   it.each<[string, Partial<CacheConfig>, Partial<GatewayRequest>]>([

@@ -1,7 +1,7 @@
 /** Single-flight: a running upstream call, and the requests that wait for it besides its leader. */
 
 import type { FrameBatch } from "@sluice/kit/internals";
-import type { ReplayBuffer } from "@sluice/runtime";
+import { isClientGone, isGoneCode, type ReplayBuffer } from "@sluice/runtime";
 import { TransientMap } from "@sluice/runtime/state";
 import type { Attempt, Clock, Exchange, SharedValue, WholeReply } from "@sluice/contract";
 import { GatewayError, isGatewayError } from "@sluice/contract";
@@ -16,11 +16,11 @@ export type FlightResult =
     };
 
 /**
- * Failures of the leader only: its deadline, its key's limits, the end of its generation. A waiting
- * request then makes its own call. Every other failure is the upstream's answer to all of them.
+ * Failures of the leader only, besides the leaving of its client: its deadline, its key's limits,
+ * the end of its generation. A waiting request then makes its own call. Every other failure is the
+ * upstream's answer to all of them.
  */
-const OWN_FAILURES = new Set([
-  "client_closed",
+const OWN_FAILURES: ReadonlySet<string> = new Set([
   "deadline_exceeded",
   "overloaded",
   "rate_limited",
@@ -30,7 +30,7 @@ const OWN_FAILURES = new Set([
 
 /** Whether a failure concerns only its own request. */
 export function isOwnFailure(error: unknown): boolean {
-  return !isGatewayError(error) || OWN_FAILURES.has(error.code);
+  return !isGatewayError(error) || isGoneCode(error.code) || OWN_FAILURES.has(error.code);
 }
 
 /** One running call. It ends when no request waits for it, and at its leader's deadline. */
@@ -65,13 +65,13 @@ export class SingleFlight {
   }
 
   /**
-   * Ties the call to its leader. A client that leaves is one waiter less. Every other end of the
-   * leader ends the call.
+   * Ties the call to its leader. A client that leaves, or stops reading, is one waiter less. Every
+   * other end of the leader ends the call.
    */
   follow(leader: Exchange, clock: Clock): void {
     const onAbort = (): void => {
       const reason: unknown = leader.signal.reason;
-      if (!isGatewayError(reason) || reason.code !== "client_closed") {
+      if (!isClientGone(leader)) {
         this.abort(reason);
         return;
       }

@@ -183,6 +183,12 @@ describe("the hedge step", () => {
       { afterMs: 500, fails: "context_length_exceeded" },
       { code: "context_length_exceeded" },
     ],
+    [
+      "the first, where the other ended with its client",
+      { afterMs: 900, fails: "upstream_failed" },
+      { afterMs: 500, fails: "client_stalled" },
+      { code: "upstream_failed" },
+    ],
   ])("tells, when both fail, %s", async (_what, one, two, expected) => {
     const { error } = await setUp().settle([one, two]);
     expect(error).toMatchObject(expected);

@@ -2,7 +2,7 @@
 
 import { type Branch } from "@sluice/kit/internals";
 import { branchOf, within } from "@sluice/kit";
-import { discardReply } from "@sluice/runtime";
+import { discardReply, isGoneCode } from "@sluice/runtime";
 import {
   type Clock,
   type Exchange,
@@ -143,7 +143,7 @@ function telling(errors: readonly unknown[]): unknown {
   const [one] = known;
   if (one === undefined) return errors[0];
   const verdict = known.find(
-    ({ status, code }) => status < 500 && status !== 429 && code !== "client_closed",
+    ({ status, code }) => status < 500 && status !== 429 && !isGoneCode(code),
   );
   return verdict ?? finalError([one, ...known.slice(1)]);
 }

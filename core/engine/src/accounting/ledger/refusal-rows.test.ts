@@ -92,6 +92,7 @@ test("calls, clients that left and rows after the stop are not taken", () => {
   for (let index = 0; index < 100; index++) {
     expect(rows.takes([makeRow(`c${index}`)])).toBe(false);
     expect(refuse({ errorCode: "client_closed" })).toBe(false);
+    expect(refuse({ errorCode: "client_stalled" })).toBe(false);
     expect(refuse({ status: "success", errorCode: null, cacheHit: true })).toBe(false);
   }
   rows.stop();

@@ -5,6 +5,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { Clock, SpendRow } from "@sluice/contract";
+import { isGoneCode } from "@sluice/runtime";
 import { joinCounts } from "../judged.ts";
 
 const MINUTE_MS = 60_000;
@@ -52,7 +53,7 @@ export class RefusalRows {
       rows.length !== 1 ||
       row?.attempt !== 0 ||
       row.status !== "failure" ||
-      row.errorCode === "client_closed"
+      isGoneCode(row.errorCode)
     )
       return false;
     if (this.#isEnded) return false;

@@ -3,8 +3,7 @@
  * cause.
  */
 
-import { isModelOf, neverConnected, requestDigest } from "@sluice/runtime";
-import { isGatewayError } from "@sluice/contract";
+import { isClientGone, isModelOf, neverConnected, requestDigest } from "@sluice/runtime";
 import { calleeOf } from "../callee.ts";
 import type { Snapshot } from "../../config/snapshot.ts";
 import type { Counted } from "./counted.ts";
@@ -141,12 +140,7 @@ function isWorse(one: Ends, other: Ends): boolean {
  * has not failed.
  */
 export function hasFailed({ failure, reply, signal }: Counted): boolean {
-  if (
-    signal?.aborted === true &&
-    isGatewayError(signal.reason) &&
-    signal.reason.code === "client_closed"
-  )
-    return false;
+  if (signal !== undefined && isClientGone({ signal })) return false;
   return (failure?.status ?? reply?.status ?? 0) >= 500;
 }
 

@@ -172,12 +172,15 @@ describe("the rollout monitor", () => {
     expect(faults).not.toEqual([]);
   });
 
-  it("counts no client that left", () => {
-    swapAfter(50);
-    const signal = AbortSignal.abort(new GatewayError("client_closed", "left"));
-    end(next, 40, 40, { signal });
-    expect(faults).toEqual([]);
-  });
+  it.each(["client_closed", "client_stalled"] as const)(
+    "counts no client that left: %s",
+    (code) => {
+      swapAfter(50);
+      const signal = AbortSignal.abort(new GatewayError(code, "left"));
+      end(next, 40, 40, { signal });
+      expect(faults).toEqual([]);
+    },
+  );
 
   it("ignores the upstream's own 5xx when the edit did not change the target", () => {
     const target = fakeTarget("p", "m");
