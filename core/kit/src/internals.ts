@@ -64,6 +64,7 @@ export { type Deadline, deadlinesOf } from "./state/deadlines.ts";
 export { type Ending, endingOf, LateSignal, signalOf } from "./state/late-signal.ts";
 export { Listed, OpenList } from "./state/open-list.ts";
 export { type PlaceLimits, Places } from "./state/places.ts";
+export { Ranked, Ranking } from "./state/ranking.ts";
 export { type Waiter, WaitQueue } from "./state/wait-queue.ts";
 export { shadowSlots } from "./slots.ts";
 export { prefixedState } from "./state/prefixed.ts";

@@ -1,5 +1,6 @@
 /** Records of requests in this process: the first does the work, a repeat gets its result. */
 
+import { Listed, OpenList, Ranked, Ranking } from "@sluice/kit/internals";
 import type { Begun, Clock } from "@sluice/contract";
 
 /** The dependencies of records. */
@@ -20,23 +21,67 @@ export interface LocalRecords {
   abandon(key: string, owner: string): void;
 }
 
-interface Entry {
+/** A record, in the list of its holder's records under way, or in that of the finished ones. */
+class Entry extends Listed {
+  readonly key: string;
   readonly bodyDigest: string;
   readonly owner: string;
   readonly bytes: Uint8Array | undefined;
   readonly untilMs: number;
+
+  constructor(key: string, parts: EntryParts) {
+    super();
+    this.key = key;
+    this.bodyDigest = parts.bodyDigest;
+    this.owner = parts.owner;
+    this.bytes = parts.bytes;
+    this.untilMs = parts.untilMs;
+  }
+
+  get size(): number {
+    return this.bytes?.length ?? 0;
+  }
+}
+
+type EntryParts = Pick<Entry, "bodyDigest" | "owner" | "bytes" | "untilMs">;
+
+/** The place of a holder among all, by what one of the bounds counts. */
+class Rank extends Ranked {
+  readonly holding: Holding;
+
+  constructor(holding: Holding) {
+    super();
+    this.holding = holding;
+  }
 }
 
 /** The records of one holder, the oldest first. */
-interface Holding {
-  readonly keys: Set<string>;
-  bytes: number;
+class Holding extends Listed {
+  readonly holder: string;
+  readonly running = new OpenList<Entry>();
+  readonly finished = new OpenList<Entry>();
+  readonly byRecords = new Rank(this);
+  readonly byBytes = new Rank(this);
+  bytes = 0;
+
+  constructor(holder: string) {
+    super();
+    this.holder = holder;
+  }
+
+  get records(): number {
+    return this.running.size + this.finished.size;
+  }
+
+  listOf({ bytes }: Entry): OpenList<Entry> {
+    return bytes === undefined ? this.running : this.finished;
+  }
 }
 
 /**
  * Records over a map of this process. The part of a key before its last colon names the holder.
- * When the map is full, a holder with more than its share loses its own oldest record; else the
- * oldest of all is dropped.
+ * When the map is full, a holder with more than its share loses its own: the one that writes, else
+ * the one with the most. Its oldest result goes, and a record under way where it has no result.
  */
 export function createRecords(options: RecordOptions): LocalRecords {
   const {
@@ -67,13 +112,12 @@ export function createRecords(options: RecordOptions): LocalRecords {
       if (entry?.owner !== owner || entry.bytes !== undefined) return false;
       kept.drop(key);
       if (bytes.length > Math.min(maxEntryBytes, maxBytes)) return false;
-      kept.keep(key, {
+      return kept.keep(key, {
         bodyDigest: entry.bodyDigest,
         owner,
         bytes,
         untilMs: clock.monotonic() + ttlMs,
       });
-      return true;
     },
     abandon(key, owner) {
       const entry = kept.get(key);
@@ -82,12 +126,16 @@ export function createRecords(options: RecordOptions): LocalRecords {
   };
 }
 
-/** The records in the order of their keeping, within both bounds. */
+/** The records of all holders, within both bounds. */
 class Kept {
   readonly #maxRecords: number;
   readonly #maxBytes: number;
   readonly #entries = new Map<string, Entry>();
   readonly #holdings = new Map<string, Holding>();
+  readonly #byRecords = new Ranking<Rank>();
+  readonly #byBytes = new Ranking<Rank>();
+  /** The holders of one record alone, a result. */
+  readonly #single = new OpenList<Holding>();
   #bytes = 0;
 
   constructor(maxRecords: number, maxBytes: number) {
@@ -101,37 +149,63 @@ class Kept {
 
   drop(key: string): void {
     const entry = this.#entries.get(key);
-    const holder = holderOf(key);
-    const holding = this.#holdings.get(holder);
+    const holding = this.#holdings.get(holderOf(key));
     if (entry === undefined || holding === undefined) return;
-    const size = entry.bytes?.length ?? 0;
-    this.#bytes -= size;
-    holding.bytes -= size;
-    holding.keys.delete(key);
-    if (holding.keys.size === 0) this.#holdings.delete(holder);
     this.#entries.delete(key);
+    holding.listOf(entry).delete(entry);
+    this.#changed(holding, -entry.size);
   }
 
-  keep(key: string, entry: Entry): void {
+  /** Returns whether the record is kept: a result may be all that its holder can lose. */
+  keep(key: string, parts: EntryParts): boolean {
     this.drop(key);
+    const entry = new Entry(key, parts);
     const holder = holderOf(key);
-    const holding = this.#holdings.get(holder) ?? { keys: new Set(), bytes: 0 };
-    const size = entry.bytes?.length ?? 0;
+    const holding = this.#holdings.get(holder) ?? new Holding(holder);
     this.#entries.set(key, entry);
-    this.#holdings.set(holder, holding);
-    holding.keys.add(key);
-    holding.bytes += size;
-    this.#bytes += size;
-    while (this.#entries.size > this.#maxRecords || this.#bytes > this.#maxBytes) {
-      const [oldest = key] =
-        this.#isOverShare(holding) && holding.keys.size > 1 ? holding.keys : this.#entries.keys();
-      this.drop(oldest);
+    holding.listOf(entry).add(entry);
+    this.#changed(holding, entry.size);
+    for (;;) {
+      const loser = this.#loser(holding, entry);
+      const oldest = loser?.finished.oldest ?? loser?.running.oldest;
+      if (oldest === undefined) return this.#entries.get(key) === entry;
+      this.drop(oldest.key);
     }
   }
 
-  #isOverShare({ keys, bytes }: Holding): boolean {
+  #changed(holding: Holding, bytes: number): void {
+    const { holder, records, byRecords, byBytes } = holding;
+    this.#bytes += bytes;
+    holding.bytes += bytes;
+    this.#single.delete(holding);
+    if (records === 0) {
+      this.#holdings.delete(holder);
+      this.#byRecords.delete(byRecords);
+      this.#byBytes.delete(byBytes);
+      return;
+    }
+    this.#holdings.set(holder, holding);
+    this.#byRecords.set(byRecords, records);
+    this.#byBytes.set(byBytes, holding.bytes);
+    if (records === 1 && holding.finished.size === 1) this.#single.add(holding);
+  }
+
+  /**
+   * The holder that loses a record after `writer` has got its newest one; `undefined` within the
+   * bounds. Beyond a bound, the holder with the most of what it counts has more than its share.
+   */
+  #loser(writer: Holding, newest: Entry): Holding | undefined {
     const holders = this.#holdings.size;
-    return keys.size * holders > this.#maxRecords || bytes * holders > this.#maxBytes;
+    const hasOlder = (writer.finished.oldest ?? newest) !== newest;
+    if (this.#entries.size > this.#maxRecords) {
+      if (hasOlder && writer.records * holders > this.#maxRecords) return writer;
+      const most = this.#byRecords.largest;
+      // Where each has one record, that of the largest one may be the newest of all.
+      return most?.amount === 1 ? (this.#single.oldest ?? most.holding) : most?.holding;
+    }
+    if (this.#bytes <= this.#maxBytes) return undefined;
+    if (hasOlder && writer.bytes * holders > this.#maxBytes) return writer;
+    return this.#byBytes.largest?.holding;
   }
 }
 
