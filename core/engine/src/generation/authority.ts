@@ -55,7 +55,7 @@ export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
       if (others.length === 0) return undefined;
       const declaredTag = others.find((tag) => declaredTags.has(tag) || tag.startsWith(OWN_TAG));
       if (declaredTag !== undefined) return declaredTag;
-      const owned = ring.ownedTags(others);
+      const owned = ring.ownedTags(others, identity.keyId);
       return owned instanceof Promise ? owned.then(([first]) => first) : owned[0];
     },
     async teamModels(teamId) {

@@ -22,11 +22,11 @@ import { RememberedKeys } from "./store/remembered-keys.ts";
 import { Plays } from "./tenants/plays.ts";
 import { StoredKeys } from "./stored-keys.ts";
 import { TimedValidity, type Validity } from "./store/validity.ts";
-import { OwnedTags } from "./owned-tags.ts";
 import type { KeyBase } from "./tenants/compile-identity.ts";
 import { CustomerMemory } from "./tenants/customer-memory.ts";
 import { Identities } from "./tenants/identities.ts";
 import { IdentitiesInForce } from "./tenants/identities-in-force.ts";
+import { OwnedTags } from "./tenants/owned-tags.ts";
 import { StoredTenants } from "./tenants/stored-tenants.ts";
 import type { TenantSource } from "./tenants/tenant-source.ts";
 
@@ -198,9 +198,9 @@ export class KeyRing {
     return record.blocked || isOver ? undefined : this.#identities.of(storedKey(record));
   }
 
-  /** Which of these tags stand on a record of the store. */
-  ownedTags(tags: readonly string[]): readonly string[] | Promise<readonly string[]> {
-    return this.#memories.tags.owned(tags);
+  /** Which of these tags, that a key names, stand on a record of the store. */
+  ownedTags(tags: readonly string[], keyId: string): MaybePromise<readonly string[]> {
+    return this.#memories.tags.owned(tags, keyId);
   }
 
   /** Asks the store anew, where no log of changes is followed: this process changed records. */

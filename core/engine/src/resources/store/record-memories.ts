@@ -1,9 +1,9 @@
 /** The memories of a key ring together: what changes of records do to them. */
 
 import type { RecordChange, RecordChanges } from "@sluice/contract";
-import type { OwnedTags } from "../owned-tags.ts";
 import type { RememberedKeys } from "./remembered-keys.ts";
 import type { CustomerMemory } from "../tenants/customer-memory.ts";
+import type { OwnedTags } from "../tenants/owned-tags.ts";
 import type { StoredTenants } from "../tenants/stored-tenants.ts";
 
 /** The memories. */
