@@ -42,7 +42,7 @@ export function withFairTurns(
   const endTurn = (): void => {
     begun = 0;
     while (mayBegin()) {
-      const next = queue.next(isAnyone);
+      const next = queue.next();
       if (next === undefined) return;
       if (!next.response.destroyed) begin(next.request, next.response);
     }
@@ -51,10 +51,6 @@ export function withFairTurns(
     if (queue.length === 0 && mayBegin()) begin(request, response);
     else queue.add({ holder: holderOf(claimOf(request)), request, response });
   };
-}
-
-function isAnyone(): boolean {
-  return true;
 }
 
 function holderOf(claim: string): Holder {
