@@ -90,7 +90,7 @@ export class LiveExchange implements Exchange, ExchangeServices {
   /** Set once the rows are in the outbox. */
   isSettled = false;
   /** What ends it early. */
-  readonly ending = new LateSignal();
+  readonly ending = new LateSignal(this);
   readonly #clock: Clock;
   readonly #beforeBody: readonly BeforeBody[];
   readonly #read: ExchangeOptions["read"];

@@ -1,5 +1,9 @@
 import { expect, it } from "vitest";
+import type { Identity } from "@sluice/contract";
 import { endingOf, LateSignal, signalOf } from "./late-signal.ts";
+import { holderOf } from "./parts.ts";
+
+const IDENTITY = { keyId: "a", teamId: "t" } as Identity;
 
 it("calls its listeners and aborts its signal once, with the first reason", () => {
   const ending = new LateSignal();
@@ -23,11 +27,29 @@ it("has an aborted signal also where the signal is made afterwards", () => {
 });
 
 it("stands for the signal of an exchange that has no ending", () => {
-  const { signal } = new AbortController();
-  const ending = new LateSignal();
-  expect(endingOf({ signal })).toBe(signal);
-  expect(signalOf(endingOf({ signal }))).toBe(signal);
-  expect(endingOf({ signal, ending } as { signal: AbortSignal })).toBe(ending);
+  const controller = new AbortController();
+  const exchange = { signal: controller.signal, identity: IDENTITY };
+  const ending = endingOf(exchange);
+  expect(signalOf(ending)).toBe(exchange.signal);
+  expect([ending.aborted, ending.holder]).toEqual([false, holderOf(IDENTITY)]);
+  const heard: string[] = [];
+  const removed = (): void => void heard.push("removed");
+  ending.addEventListener("abort", removed);
+  ending.addEventListener("abort", () => heard.push(String(ending.reason)));
+  ending.removeEventListener("abort", removed);
+  controller.abort("over");
+  expect([heard, ending.aborted]).toEqual([["over"], true]);
+  const own = new LateSignal();
+  expect(endingOf({ ...exchange, ending: own } as typeof exchange)).toBe(own);
+});
+
+it("knows whose work it ends, once the work knows it", () => {
+  const work: { identity: Identity | undefined } = { identity: undefined };
+  const ending = new LateSignal(work);
+  expect(ending.holder).toBe(holderOf(undefined));
+  work.identity = IDENTITY;
+  expect(ending.holder).toBe(holderOf(IDENTITY));
+  expect(new LateSignal().holder).toBeUndefined();
 });
 
 it("calls its listeners as an AbortSignal does: all, once, but for those that are removed", () => {

@@ -4,23 +4,39 @@
  */
 
 import type { Exchange } from "@sluice/contract";
+import { type Holder, holderOf } from "./parts.ts";
 
 /** What ends work early: an AbortSignal, or what has one on demand. */
 export interface Ending {
   readonly aborted: boolean;
   /** Why it was aborted. */
   readonly reason: unknown;
+  /** The holder of the work, for turns and places that keys share. Absent: it is not known. */
+  readonly holder?: Holder | undefined;
   addEventListener(type: "abort", listener: () => void): void;
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
+/** What the holder of work is known by. The identity of an exchange is set during its work. */
+type Owner = Pick<Exchange, "identity">;
+
 /** Ends work early, once. Its signal is aborted with it, whenever the signal is made. */
 export class LateSignal implements Ending {
+  readonly #owner: Owner | undefined;
   #aborted = false;
   #reason: unknown;
   #controller: AbortController | undefined;
   /** Most work has one listener at a time. */
   #listeners: (() => void)[] | undefined;
+
+  /** `owner`: whose work it ends. Absent: it is not known. */
+  constructor(owner?: Owner) {
+    this.#owner = owner;
+  }
+
+  get holder(): Holder | undefined {
+    return this.#owner === undefined ? undefined : holderOf(this.#owner.identity);
+  }
 
   get aborted(): boolean {
     return this.#aborted;
@@ -74,12 +90,41 @@ export class LateSignal implements Ending {
   }
 }
 
+/** The ending of an exchange that has a signal alone. */
+class OwnedSignal implements Ending {
+  readonly signal: AbortSignal;
+  readonly holder: Holder;
+
+  constructor({ signal, identity }: Pick<Exchange, "signal" | "identity">) {
+    this.signal = signal;
+    this.holder = holderOf(identity);
+  }
+
+  get aborted(): boolean {
+    return this.signal.aborted;
+  }
+
+  get reason(): unknown {
+    return this.signal.reason;
+  }
+
+  addEventListener(type: "abort", listener: () => void): void {
+    this.signal.addEventListener(type, listener);
+  }
+
+  removeEventListener(type: "abort", listener: () => void): void {
+    this.signal.removeEventListener(type, listener);
+  }
+}
+
 /** What ends an exchange early. The engine's own has a signal on demand. */
-export function endingOf(exchange: Pick<Exchange, "signal">): Ending {
-  return (exchange as { readonly ending?: Ending }).ending ?? exchange.signal;
+export function endingOf(exchange: Pick<Exchange, "signal" | "identity">): Ending {
+  return (exchange as { readonly ending?: Ending }).ending ?? new OwnedSignal(exchange);
 }
 
 /** An AbortSignal of an ending. */
 export function signalOf(ending: Ending): AbortSignal {
-  return ending instanceof LateSignal ? ending.signal : (ending as AbortSignal);
+  return ending instanceof LateSignal || ending instanceof OwnedSignal
+    ? ending.signal
+    : (ending as AbortSignal);
 }

@@ -20,6 +20,7 @@ import { closing } from "../stream/closing.ts";
 import {
   asGatewayError,
   type ConnectionPlace,
+  type Ending,
   type Upstream,
   type UpstreamResponse,
 } from "@sluice/kit/internals";
@@ -42,7 +43,7 @@ export interface PassthroughOptions {
   readonly call: HttpCall;
   /** The record to fill. */
   readonly attempt: AttemptWriter;
-  readonly signal: AbortSignal;
+  readonly signal: Ending;
   readonly clock: Clock;
   /** The connection of the call (`enterUpstream`). The call releases it. */
   readonly place?: ConnectionPlace | undefined;

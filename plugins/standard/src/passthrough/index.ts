@@ -2,7 +2,7 @@
 
 import { defineStep } from "@sluice/kit";
 import { pricedAs } from "@sluice/runtime";
-import { writtenDocument } from "@sluice/kit/internals";
+import { endingOf, writtenDocument } from "@sluice/kit/internals";
 import { gatewayFieldKind } from "@sluice/runtime/dialect";
 import { Native } from "@sluice/kit/passthrough";
 import { runPassthrough } from "@sluice/runtime/passthrough";
@@ -99,7 +99,7 @@ export const passthrough = defineStep<PassthroughConfig>({
     const targets = createConfiguredTargets(rules);
     return {
       async run({ exchange }) {
-        const { client, identity, request, signal } = exchange;
+        const { client, identity, request } = exchange;
         if (identity === undefined)
           throw new GatewayError("permission_denied", "Native routes need a key.");
         const prefix = client.parameters.provider ?? "";
@@ -140,7 +140,7 @@ export const passthrough = defineStep<PassthroughConfig>({
           call: withCallHeaders(exchange, provider, call),
           attempt,
           place: entry.place,
-          signal,
+          signal: endingOf(exchange),
           clock,
           usage,
           generates: endpoint?.usage === "text",
