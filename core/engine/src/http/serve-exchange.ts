@@ -199,7 +199,7 @@ async function answerWhole(
   const headers = headersOf(exchange, outline, form, reply.status, parts);
   if (costNanoUsd !== undefined) headers.push("x-sluice-cost", usd(costNanoUsd));
   addEdgeHeaders(exchange, headers, { status: reply.status, costNanoUsd });
-  const written = writeWhole(response, shown, headers);
+  const written = writeWhole(response, shown, headers, exchange.ending.holder);
   // What a whole reply has replaced goes on within nothing.
   if (exchange.replaced.length > 0) void closeReplies(exchange.replaced);
   if (written !== undefined) await written;

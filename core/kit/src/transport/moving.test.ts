@@ -23,3 +23,29 @@ it("resumes the bodies that wait in their order, a few in each turn", async () =
   // What ran between two turns of this test is one turn of the queue, or two.
   seen.forEach((length, at) => expect(length - (seen[at - 1] ?? 0)).toBeLessThanOrEqual(8));
 });
+
+it("resumes the bodies of keys in turn", async () => {
+  const order: string[] = [];
+  const move = (key: string): void =>
+    moveLater(() => void order.push(key), { key, team: undefined });
+  for (let body = 0; body < 20; body += 1) move("a");
+  move("b");
+  move("c");
+  while (order.length < 22) await nextTurn();
+  expect(order.slice(0, 4)).toEqual(["a", "b", "c", "a"]);
+});
+
+it("lets a body that waits again go on in a later turn", async () => {
+  let turns = 0;
+  const seen: number[] = [];
+  const goOn = (): void => {
+    seen.push(turns);
+    if (seen.length < 3) moveLater(goOn);
+  };
+  moveLater(goOn);
+  while (seen.length < 3) {
+    await nextTurn();
+    turns += 1;
+  }
+  expect(new Set(seen).size).toBe(3);
+});

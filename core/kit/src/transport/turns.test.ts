@@ -1,6 +1,10 @@
 import { expect, it, vi } from "vitest";
+import type { Identity } from "@sluice/contract";
 import { LateSignal } from "../state/late-signal.ts";
+import type { Holder } from "../state/parts.ts";
 import { inTurns, nextTurn } from "./turns.ts";
+
+const A: Holder = { key: "a", team: undefined };
 
 it("lets one caller go in each turn of the event loop, in the order in which they asked", async () => {
   const order: string[] = [];
@@ -20,6 +24,26 @@ it("lets one caller go in each turn of the event loop, in the order in which the
     true,
   );
   await nextTurn();
+});
+
+it("serves keys in turn: a key with hundreds of pieces holds up no other", async () => {
+  const order: string[] = [];
+  const many = Array.from({ length: 300 }, async (_, at) => {
+    await nextTurn(undefined, A);
+    order.push(`a${at}`);
+  });
+  const owner = { identity: { keyId: "b" } as Identity };
+  function* work(): Generator<void, void, undefined> {
+    for (let at = 0; at < 3; at += 1) {
+      order.push(`b${at}`);
+      yield;
+    }
+  }
+  await inTurns(work(), new LateSignal(owner));
+  expect(order.slice(0, 6)).toEqual(["a0", "b0", "a1", "b1", "a2", "b2"]);
+  await Promise.all(many);
+  const ofA = order.filter((name) => name.startsWith("a"));
+  expect(ofA).toEqual(Array.from({ length: 300 }, (_, at) => `a${at}`));
 });
 
 it("does no more stages of work whose ending has come, and lets others go on", async () => {

@@ -1,7 +1,12 @@
-/** Turns of the event loop: large work is done one piece a turn, across all callers. */
+/**
+ * Turns of the event loop: large work is done one piece a turn, across all callers. Keys are served
+ * in round-robin order.
+ */
 
 import type * as Stages from "../stages.ts";
 import type { Ending } from "../state/late-signal.ts";
+import { type Holder, holderOf } from "../state/parts.ts";
+import { type Waiter, WaitQueue } from "../state/wait-queue.ts";
 
 /** A longer piece is followed by turns for other work alone. */
 const LONG_MS = 0.5;
@@ -13,7 +18,12 @@ const OTHER_TURNS = 4;
 /** Other work that takes long itself has fewer: the next piece may begin so long after its end. */
 const MAX_REST_MS = 6;
 
-const waiting: (() => void)[] = [];
+/** A piece of work that waits for its turn. */
+interface Piece extends Waiter {
+  readonly begin: () => void;
+}
+
+const waiting = new WaitQueue<Piece>();
 let isScheduled = false;
 /** The begin of the last piece, and the first turn behind it. */
 let beganMs = -Infinity;
@@ -22,31 +32,36 @@ let restedMs = 0;
 let others = OTHER_TURNS;
 
 /**
- * Resolves in the caller's turn: one caller in each turn of the event loop, in the order of the
- * calls. With a hundred large streams, other work waits for one piece instead of a hundred.
- * `ending`: of the caller's work. Rejects with its reason where it has come by then.
+ * Resolves in the caller's turn: one caller in each turn of the event loop. With a hundred large
+ * streams, other work waits for one piece instead of a hundred. Keys are served in round-robin
+ * order, the calls of one key in the order of the calls: a key with hundreds of pieces does not
+ * hold up another key's. `ending`: of the caller's work. Rejects with its reason where it has come
+ * by then. `holder`: absent, that of the ending; callers without one are one holder together.
  */
-export function nextTurn(ending?: Ending): Promise<void> {
+export function nextTurn(
+  ending?: Ending,
+  holder: Holder = ending?.holder ?? holderOf(undefined),
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    waiting.push(
+    const begin =
       ending === undefined
         ? resolve
         : () => {
             if (ending.aborted) reject(ending.reason);
             else resolve();
-          },
-    );
+          };
+    waiting.add({ holder, begin });
     if (!isScheduled) schedule();
   });
 }
 
 /**
  * Runs work with each stage in a turn of its own. Rejects with the reason of an ending that comes
- * before its end: the rest is not done. Absent: all of it is done.
+ * before its end: the rest is not done. Absent: all of it is done. `holder`: as of `nextTurn`.
  */
-export async function inTurns<T>(work: Stages.Of<T>, ending?: Ending): Promise<T> {
+export async function inTurns<T>(work: Stages.Of<T>, ending?: Ending, holder?: Holder): Promise<T> {
   for (;;) {
-    await nextTurn(ending);
+    await nextTurn(ending, holder);
     const step = work.next();
     if (step.done === true) return step.value;
   }
@@ -63,13 +78,13 @@ function pass(): void {
   if (others === 0) restedMs = nowMs;
   const isLong = restedMs - beganMs > LONG_MS;
   const isResting = isLong && others < OTHER_TURNS && nowMs - restedMs < MAX_REST_MS;
-  const next = isResting ? undefined : waiting.shift();
+  const next = isResting ? undefined : waiting.next();
   if (next === undefined) {
     others += 1;
   } else {
     beganMs = nowMs;
     others = 0;
-    next();
+    next.begin();
   }
   isScheduled = false;
   if (next !== undefined || waiting.length > 0) schedule();

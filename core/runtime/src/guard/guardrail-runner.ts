@@ -116,7 +116,8 @@ export class GuardrailSession {
       throw tooLong(name, `checks texts of up to ${settings.maxText} characters`);
     if (isSliced !== true || text.length <= SLICE) return this.#check(text, context);
     const check: SliceOptions["check"] = (slice, about) => this.#check(slice, about);
-    const options = { context, reach: guardrail.reach, check, signal: this.#outer };
+    const [signal, holder] = [this.#outer, this.#holder];
+    const options = { context, reach: guardrail.reach, check, signal, holder };
     return checkInSlices(text, options).then((verdict) => {
       if (verdict.kind !== "allow" && (verdict.spans?.length ?? 0) > MAX_SPANS)
         throw tooLong(name, `edits at most ${MAX_SPANS} places of a text`);

@@ -148,7 +148,9 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
     firstContent,
     dropListener,
   } = options;
-  const response = call.kind === "local" ? localResponse(call) : await send(options, call, sent);
+  const { holder } = options.signal;
+  const response =
+    call.kind === "local" ? localResponse(call, holder) : await send(options, call, sent);
   attempt.respond(response.status, upstreamRequestId(response.headers));
   if (response.status < 200 || response.status > 299) {
     attempt.unbilled();
@@ -179,11 +181,11 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
   const collected = response.body.collect(MAX_REPLY_BYTES, options.hold, announcedBytes(response));
   const body = masked(await collected, response, sent);
   // A large reply is a piece of work of its own.
-  if (body.length > LARGE_REPLY_BYTES) await inTurns(prepareJson(body));
+  if (body.length > LARGE_REPLY_BYTES) await inTurns(prepareJson(body), undefined, holder);
   const decoded = decode(options, body, response);
   const { document } = decoded;
   if (rules !== undefined && !request.stream) {
-    if (body.length > LARGE_REPLY_BYTES) await nextTurn();
+    if (body.length > LARGE_REPLY_BYTES) await nextTurn(undefined, holder);
     relayWhole(document, body, rules);
   }
   // Some upstreams answer a streaming request with a whole reply. It is valid, so the client gets

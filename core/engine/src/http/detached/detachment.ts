@@ -143,6 +143,7 @@ export class Detachment {
             this.#response,
             { kind: "whole", status: 200, document: writtenDocument(kept.reply) },
             headers,
+            exchange.ending.holder,
           );
     written?.catch((error: unknown) => {
       if (!isGatewayError(error) || error.code !== "client_closed")

@@ -16,10 +16,8 @@ describe("a whole reply in pieces", () => {
   it("goes out as one body, its pieces as they are", async () => {
     const { response, received } = await exchange(GET);
     const pieces = ['{"a":"', "Ü", '"}'].map((text) => Buffer.from(text));
-    writeWhole(response, { kind: "whole", status: 200, document: piecesDocument(pieces) }, [
-      "x-request-id",
-      "1",
-    ]);
+    const reply = { kind: "whole", status: 200, document: piecesDocument(pieces) } as const;
+    writeWhole(response, reply, ["x-request-id", "1"], undefined);
     const raw = await received;
     expect(raw).toMatch(/^HTTP\/1\.1 200 [^]*x-request-id: 1\r\n[^]*content-length: 10\r\n/);
     expect(bodyOf(raw)).toBe('{"a":"Ü"}');
@@ -67,7 +65,7 @@ describe("a whole reply", () => {
     ["bytes", documentOf('{"a":"grüße"}', Buffer.from('{"a":"grüße"}'))],
   ])("of %s is written as it is, with its length", async (_what, document) => {
     const { response, received } = await exchange(GET);
-    writeWhole(response, { kind: "whole", status: 200, document }, []);
+    writeWhole(response, { kind: "whole", status: 200, document }, [], undefined);
     const raw = await received;
     expect(raw).toContain("content-length: 15\r\n");
     expect(bodyOf(raw)).toBe('{"a":"grüße"}');
@@ -75,7 +73,7 @@ describe("a whole reply", () => {
 
   it("keeps the status that it was given", async () => {
     const { response, received } = await exchange(GET);
-    writeWhole(response, { ...jsonReply({}), status: 202 }, []);
+    writeWhole(response, { ...jsonReply({}), status: 202 }, [], undefined);
     expect(await received).toMatch(/^HTTP\/1\.1 202 /);
   });
 });

@@ -106,6 +106,7 @@ export async function receiveRequest(
       deadlineMs: BODY_DEADLINE_MS,
       coding: knownCoding(message),
       hold,
+      holder: ending.holder,
     });
     const type = message.headers["content-type"];
     return inSlices(nativeStages(native, type, client, extended), native.length, ending);
@@ -121,6 +122,7 @@ export async function receiveRequest(
     deadlineMs: BODY_DEADLINE_MS,
     coding: knownCoding(message),
     hold,
+    holder: ending.holder,
   });
   const isBig = isLarge(bytes);
   const terms = {

@@ -4,6 +4,7 @@ import type { Dispatcher } from "undici";
 import { type AttemptWriter, GatewayError, type ProviderTimeouts } from "@sluice/contract";
 import { type Deadline, deadlinesOf } from "../../state/deadlines.ts";
 import type { Ending } from "../../state/late-signal.ts";
+import type { Holder } from "../../state/parts.ts";
 import type { Connection, ConnectionHandler } from "../connections/connections.ts";
 import type { ConnectionPlace } from "../connections/places.ts";
 import { asError, transportError } from "../errors.ts";
@@ -18,6 +19,8 @@ export interface SendOptions {
   readonly attempt?: AttemptWriter;
   /** The call's connection place. It is released when the connection is free again. */
   readonly place?: ConnectionPlace | undefined;
+  /** Whose call it is. Absent: the holder of the signal's work. */
+  readonly holder?: Holder | undefined;
 }
 
 /** The head of an upstream's response, and its body. */
@@ -114,7 +117,9 @@ export class CallHandler implements ConnectionHandler {
     // Their bytes would stay as long as the response is open.
     controller.rawHeaders = null;
     this.#awaitMore();
-    this.#body = new ResponseBody(controller, (reason) => this.#fail(reason));
+    const options = this.#call?.options;
+    const holder = options?.holder ?? options?.signal.holder;
+    this.#body = new ResponseBody(controller, (reason) => this.#fail(reason), holder);
     this.#call?.resolve({ status, headers: withCodings(headers), body: this.#body });
   }
 

@@ -76,7 +76,12 @@ export function createJsonService(
           ...headers,
         };
         const call = { kind: "http", method: "POST", url, headers: all, body } as const;
-        const response = await upstream.send(call, { signal: limit.signal, timeouts, place });
+        const response = await upstream.send(call, {
+          signal: limit.signal,
+          timeouts,
+          place,
+          holder: caller,
+        });
         const bytes = await response.body.collect(maxBytes);
         if (response.status < 200 || response.status > 299) throw named(`Status${response.status}`);
         return parse(bytes);

@@ -1,9 +1,11 @@
 import { describe, expect, it, vi } from "vitest";
+import type { Holder } from "../../state/parts.ts";
+import { nextTurn } from "../turns.ts";
 import { ResponseBody } from "./body.ts";
 import { excerptOf } from "./excerpt.ts";
 
 /** A body with a transport that records its calls. */
-function openBody() {
+function openBody(holder?: Holder) {
   const calls: string[] = [];
   const body = new ResponseBody(
     { pause: () => calls.push("pause"), resume: () => calls.push("resume") },
@@ -11,6 +13,7 @@ function openBody() {
       calls.push("cancel");
       body.fail(reason);
     },
+    holder,
   );
   return { body, calls };
 }
@@ -28,6 +31,22 @@ describe("a body that is read", () => {
     await vi.waitFor(() => expect(calls).toEqual(["pause", "resume"]));
     body.push(bytes(1));
     expect(await waiting).toHaveLength(1);
+  });
+
+  it("resumes beside another key's many pieces of work", async () => {
+    const { body, calls } = openBody({ key: "b", team: undefined });
+    let done = 0;
+    const others = Array.from({ length: 300 }, async () => {
+      await nextTurn(undefined, { key: "a", team: undefined });
+      done += 1;
+    });
+    body.push(bytes(20_000));
+    body.take();
+    const waiting = body.read();
+    while (!calls.includes("resume")) await new Promise((resolve) => setImmediate(resolve));
+    expect(done).toBeLessThan(10);
+    body.end();
+    await Promise.all([waiting, ...others]);
   });
 
   it("does not miss what comes while it resumes", async () => {

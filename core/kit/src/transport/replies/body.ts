@@ -4,6 +4,7 @@ import { GatewayError } from "@sluice/contract";
 import { mayMoveOn, moveLater } from "../moving.ts";
 import { nextTurn } from "../turns.ts";
 import { deadlinesOf } from "../../state/deadlines.ts";
+import type { Holder } from "../../state/parts.ts";
 import { Gathered } from "./gathered.ts";
 
 /** Maximum bytes behind a stream's end mark (an empty line, a comment) on a reused connection. */
@@ -16,6 +17,8 @@ type Hold = (bytes: number) => boolean;
 
 /** One response body. It has one reader, which either collects or iterates it. */
 export class ResponseBody {
+  /** Whose body it is; `undefined` where it is not known. */
+  readonly holder: Holder | undefined;
   readonly #waiting: WaitingChunks;
   readonly #cancel: (reason: unknown) => void;
   #isEnded = false;
@@ -26,7 +29,8 @@ export class ResponseBody {
   /** Set while the rest is discarded: the bytes that may still follow. */
   #trailerBytes: number | undefined;
 
-  constructor(flow: FlowControl, cancel: (reason: unknown) => void) {
+  constructor(flow: FlowControl, cancel: (reason: unknown) => void, holder?: Holder) {
+    this.holder = holder;
     this.#waiting = new WaitingChunks(flow);
     this.#cancel = cancel;
   }
@@ -52,7 +56,8 @@ export class ResponseBody {
     if (this.#collected !== undefined) {
       const refusal = this.#collected.push(chunk);
       if (refusal !== undefined) this.#cancel(refusal);
-      else if (this.#collected.isLarge) this.#waiting.shareTurn(chunk, () => this.#isEnded);
+      else if (this.#collected.isLarge)
+        this.#waiting.shareTurn(chunk, this.holder, () => this.#isEnded);
       return;
     }
     if (this.#trailerBytes !== undefined) {
@@ -61,13 +66,13 @@ export class ResponseBody {
       return;
     }
     this.#waiting.push(chunk);
-    this.#notify();
+    this.nudge();
   }
 
   /** Ends the body. */
   end(): void {
     this.#isEnded = true;
-    this.#notify();
+    this.nudge();
   }
 
   /** Breaks the body with a failure of the transport. */
@@ -111,7 +116,7 @@ export class ResponseBody {
     // The transport refers to this object for long: it must not keep the bytes and the exchange.
     this.#collected = undefined;
     if (this.#failure !== undefined) throw this.#failure;
-    if (collected.length > LARGE_BYTES) await nextTurn();
+    if (collected.length > LARGE_BYTES) await nextTurn(undefined, this.holder);
     return collected.take();
   }
 
@@ -139,15 +144,17 @@ export class ResponseBody {
     return this.#isEnded ? undefined : [];
   }
 
-  /** Wakes a waiting reader without chunks. */
+  /** Wakes a waiting reader, also without chunks. */
   nudge(): void {
-    this.#notify();
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
   }
 
   /** Resumes only now: while the reader works on the last chunks, nothing is read ahead. */
   async #resumed(): Promise<void> {
     // A turn, because the new data is a large piece of work.
-    await nextTurn();
+    await nextTurn(undefined, this.holder);
     this.#waiting.resume();
     // A resume may deliver the next chunk synchronously.
     if (this.#waiting.isEmpty && !this.#isEnded) await this.#awoken();
@@ -157,12 +164,6 @@ export class ResponseBody {
     return new Promise((resolve) => {
       this.#wake = resolve;
     });
-  }
-
-  #notify(): void {
-    const wake = this.#wake;
-    this.#wake = undefined;
-    wake?.();
   }
 }
 
@@ -298,14 +299,14 @@ class WaitingChunks {
   }
 
   /** Leaves what follows a chunk, which was not added, to a later turn if this one is full. */
-  shareTurn(chunk: Uint8Array, isOver: () => boolean): void {
+  shareTurn(chunk: Uint8Array, holder: Holder | undefined, isOver: () => boolean): void {
     const isFull = !mayMoveOn(chunk.length);
     if (!isFull || this.#isPaused || !isLastOfRead(chunk) || isBeforeEnd(chunk)) return;
     this.#isPaused = true;
     this.#flow.pause();
     moveLater(() => {
       if (!isOver()) this.resume();
-    });
+    }, holder);
   }
 
   /** The chunks; `undefined` while there are none. */

@@ -10,7 +10,7 @@ import {
   guardrailSetOf,
 } from "@sluice/testing/guardrail-instances";
 import { checkInSlices, SLICE } from "./slices.ts";
-import { applySpans } from "@sluice/kit/internals";
+import { applySpans, holderOf } from "@sluice/kit/internals";
 
 const WHOLE: TextContext = { ...CONTEXT, part: "content", place: "p", isPartial: false, offset: 0 };
 const GUARDRAILS: readonly Guardrail[] = [
@@ -33,11 +33,13 @@ async function outcomeOf(text: string, guardrail: Guardrail, size: number): Prom
     return { kind: "edit", spans } as const;
   };
   const { signal } = new AbortController();
+  const holder = holderOf(undefined);
   const verdict = await checkInSlices(text, {
     context: WHOLE,
     reach: guardrail.reach,
     check,
     signal,
+    holder,
     size,
   });
   if (verdict.kind === "block") return `blocked at ${verdict.start} to ${verdict.end}`;
@@ -79,7 +81,8 @@ describe("a text in slices", () => {
     };
     const text = "a".repeat(SLICE * 4);
     const controller = new AbortController();
-    const options = { context: WHOLE, reach: 3, check, signal: controller.signal };
+    const { signal } = controller;
+    const options = { context: WHOLE, reach: 3, check, signal, holder: holderOf(undefined) };
     expect(await checkInSlices(text, options)).toEqual({ kind: "allow" });
     expect([slices, turns >= 3]).toEqual([4, true]);
     controller.abort(new Error("over"));

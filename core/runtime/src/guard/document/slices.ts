@@ -4,7 +4,7 @@
  */
 
 import type { EditSpan, TextContext, Verdict } from "@sluice/contract";
-import { nextTurn } from "@sluice/kit/internals";
+import { type Holder, nextTurn } from "@sluice/kit/internals";
 
 /** Characters of one slice. The slowest built-in guardrail needs 12 ms for them. */
 export const SLICE = 16_384;
@@ -18,6 +18,8 @@ export interface SliceOptions {
   /** Checks a slice of the text. */
   readonly check: (slice: string, context: TextContext) => Verdict | Promise<Verdict>;
   readonly signal: AbortSignal;
+  /** Whose text it is. */
+  readonly holder: Holder;
   /** Characters of a slice. Default `SLICE`. */
   readonly size?: number;
 }
@@ -29,7 +31,7 @@ export interface SliceOptions {
  */
 export async function checkInSlices(
   text: string,
-  { context, reach, check, signal, size = SLICE }: SliceOptions,
+  { context, reach, check, signal, holder, size = SLICE }: SliceOptions,
 ): Promise<Verdict> {
   const spans: EditSpan[] = [];
   for (let decided = 0; decided < text.length;) {
@@ -41,7 +43,7 @@ export async function checkInSlices(
     let shown = reach;
     do {
       // oxlint-disable-next-line no-await-in-loop -- a bounded amount of work for each turn.
-      await nextTurn();
+      await nextTurn(undefined, holder);
       signal.throwIfAborted();
       start = Math.max(0, decided - shown);
       const about = {

@@ -1,7 +1,7 @@
 /** The response of an upstream without a network. */
 
 import type { LocalCall } from "@sluice/contract";
-import { ResponseBody } from "@sluice/kit/internals";
+import { type Holder, ResponseBody } from "@sluice/kit/internals";
 import type { UpstreamResponse } from "@sluice/kit/internals";
 
 /**
@@ -12,9 +12,10 @@ const TURN_MS = 5;
 
 /**
  * A response whose pieces are made when they are read: a long stream to a slow reader is never
- * whole in memory. After some milliseconds, the next pieces are made in a new turn.
+ * whole in memory. After some milliseconds, the next pieces are made in a new turn. `holder`: of
+ * the body.
  */
-export function localResponse(call: LocalCall): UpstreamResponse {
+export function localResponse(call: LocalCall, holder: Holder | undefined): UpstreamResponse {
   const pieces = call.body[Symbol.iterator]();
   // `push` stops the flow from inside the loop.
   const flow = { isPaused: false };
@@ -46,10 +47,11 @@ export function localResponse(call: LocalCall): UpstreamResponse {
       if (!isScheduled) pump();
     },
   };
-  const body: ResponseBody = new ResponseBody(control, (reason) => {
+  const cancel = (reason: unknown): void => {
     flow.isPaused = true;
     body.fail(reason);
-  });
+  };
+  const body = new ResponseBody(control, cancel, holder);
   pump();
   return { status: call.status, headers: call.headers, body };
 }

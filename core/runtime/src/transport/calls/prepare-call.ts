@@ -6,6 +6,7 @@
 import { GatewayError, type HttpCall, isGatewayError, type Provider } from "@sluice/contract";
 import {
   type Ending,
+  type Holder,
   signalOf,
   textPieces,
   TimeLimit,
@@ -77,11 +78,15 @@ async function encode(text: string, ending: Ending): Promise<Uint8Array> {
   return bytes;
 }
 
-/** The UTF-8 length of a long text. `ending`: as of `nextTurn`. */
-export async function byteLengthInTurns(text: string, ending?: Ending): Promise<number> {
+/** The UTF-8 length of a long text. `ending`, `holder`: as of `nextTurn`. */
+export async function byteLengthInTurns(
+  text: string,
+  ending?: Ending,
+  holder?: Holder,
+): Promise<number> {
   let bytes = 0;
   for (const piece of textPieces(text, PIECE_CHARACTERS)) {
-    await nextTurn(ending);
+    await nextTurn(ending, holder);
     bytes += Buffer.byteLength(piece);
   }
   return bytes;

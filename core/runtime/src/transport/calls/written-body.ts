@@ -2,7 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import type { EncodedCall, HttpCall, JsonDocument, MaybePromise } from "@sluice/contract";
-import { type Ending, nextTurn, unwrittenPieces } from "@sluice/kit/internals";
+import { type Ending, type Holder, nextTurn, unwrittenPieces } from "@sluice/kit/internals";
 import { encodeInTurns } from "./prepare-call.ts";
 
 /** Memory of a block. */
@@ -54,18 +54,20 @@ async function writeInTurns(pieces: Iterable<string>, ending: Ending): Promise<U
 /**
  * Texts as UTF-8 in blocks of about a MiB, written in turns of the event loop. Each text ends
  * between two characters. Rejects with what the texts throw, and with the reason of the ending.
+ * `holder`: as of `nextTurn`.
  */
 export async function blocksInTurns(
   pieces: Iterable<string>,
   ending?: Ending,
+  holder?: Holder,
 ): Promise<readonly Uint8Array[]> {
   const blocks = new Blocks();
-  await nextTurn(ending);
+  await nextTurn(ending, holder);
   let untilMs = performance.now() + TURN_MS;
   for (const piece of pieces) {
     blocks.add(piece);
     if (performance.now() <= untilMs) continue;
-    await nextTurn(ending);
+    await nextTurn(ending, holder);
     untilMs = performance.now() + TURN_MS;
   }
   return blocks.take();

@@ -52,7 +52,9 @@ export function createMediaFetcher(
       const deadline = AbortSignal.timeout(settings.timeoutMs);
       const both = AbortSignal.any([signal, deadline]);
       try {
-        return await slots.run(holder, both, () => follow(url, kind, settings, resolve, both));
+        return await slots.run(holder, both, () =>
+          follow(url, kind, settings, resolve, both, holder),
+        );
       } catch (error) {
         signal.throwIfAborted();
         if (isGatewayError(error) && error.code === "overloaded") throw error;
@@ -88,6 +90,7 @@ async function follow(
   settings: MediaFetchSettings,
   resolve: Resolve,
   signal: AbortSignal,
+  holder: Holder,
 ): Promise<FetchedMedium> {
   let vetted = checked(vetUrl(text, settings));
   for (let redirects = 0; ; redirects++) {
@@ -107,7 +110,7 @@ async function follow(
         headers,
         body: undefined,
       } as const;
-      const response = await upstream.send(call, { signal, timeouts });
+      const response = await upstream.send(call, { signal, timeouts, holder });
       const { location } = response.headers;
       if (!REDIRECTS.has(response.status) || typeof location !== "string")
         return await read(response, kind, settings);

@@ -25,7 +25,7 @@ export class BodyPieces {
 
   /** The promise to await before `take` has a result; `undefined` when it has one. */
   arrival(): Promise<void> | undefined {
-    return this.#later.length > 0 ? nextTurn() : this.#body.arrival();
+    return this.#later.length > 0 ? nextTurn(undefined, this.#body.holder) : this.#body.arrival();
   }
 
   /** The bytes for this turn; `undefined` at the end. Throws the failure of the body. */

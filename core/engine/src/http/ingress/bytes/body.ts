@@ -7,6 +7,7 @@ import {
   type Deadline,
   deadlinesOf,
   Gathered,
+  type Holder,
   mayMoveOn,
   moveLater,
   nextTurn,
@@ -29,6 +30,8 @@ export interface BodyLimits {
    * is reached.
    */
   readonly hold?: (bytes: number) => void;
+  /** Whose body it is, for the turns that it shares. Absent: it is not known. */
+  readonly holder?: Holder | undefined;
 }
 
 /** The bytes that a body without a length reserves at a time. */
@@ -156,7 +159,7 @@ function holdMore(reading: Reading, size: number): boolean {
  * is decoded waits for its decoder.
  */
 function shareTurn(reading: Reading, bytes: number, size: number): void {
-  const { request, chunks, hasLength, heldBytes } = reading;
+  const { request, limits, chunks, hasLength, heldBytes } = reading;
   reading.turnChunks += chunks?.newChunks() ?? 0;
   const isFull = size > LARGE_BYTES && !mayMoveOn(bytes);
   const isOver = hasLength && size === heldBytes;
@@ -165,8 +168,8 @@ function shareTurn(reading: Reading, bytes: number, size: number): void {
   request.pause();
   const goOn = (): void => void (reading.hasFailed || request.resume());
   // Many small chunks are as much work as a large piece: one such body is read in each turn.
-  if (chunks?.areSmall === true) void nextTurn().then(goOn);
-  else moveLater(goOn);
+  if (chunks?.areSmall === true) void nextTurn(undefined, limits.holder).then(goOn);
+  else moveLater(goOn, limits.holder);
 }
 
 function fail(reading: Reading, error: GatewayError): void {
