@@ -16,6 +16,13 @@ const image = (url: string): object => ({
 const good = (stage: Stage, key: string): Promise<Response> =>
   chat(stage.gateway, { model: "up/good", messages: MESSAGES }, keyed(key));
 
+/** Messages of about 95 bytes each. */
+const manyMessages = (count: number): object[] =>
+  Array.from({ length: count }, (_, at) => ({
+    role: at % 2 === 0 ? "user" : "assistant",
+    content: `word ${at} ${"x".repeat(50)}`,
+  }));
+
 /** Later rows, by name. */
 export const LATER_ROWS: Readonly<Record<string, Row>> = {
   /** I5: the trial of an ejected deployment goes to a slow request. */
@@ -222,6 +229,18 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
         flood(stage, 20, attacker, { model: "up/slow" }, signal, refused),
       // 7 at a worker where the victim has no connection: it leaves one place to others.
       refusal: /This key may have [47] of the team's limit/,
+    };
+  },
+  /** Large bodies are read, checked and written in turns of one event loop, also refused ones. */
+  async turns(stage) {
+    const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
+    const body = { model: "up/good", messages: manyMessages(2_000) };
+    const refusedBody = { model: "no-such-model", messages: manyMessages(3_000) };
+    return {
+      victim: () => chat(stage.gateway, body, keyed(victim)),
+      attack: (signal, refused) => flood(stage, 300, attacker, refusedBody, signal, refused),
+      settleMs: 3_000,
+      refusal: /no-such-model|in_flight_share/,
     };
   },
   /** Each failed call is a row of the outbox and a line of the log. */
