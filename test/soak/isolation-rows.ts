@@ -5,7 +5,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { admin, chat, MESSAGES } from "../system/support/client.ts";
-import { again, flood, keyed, type Row, type Stage } from "./isolation-stage.ts";
+import { again, type Attack, flood, keyed, type Row, type Stage } from "./isolation-stage.ts";
 
 const image = (url: string): object => ({
   model: "claude/any",
@@ -22,6 +22,16 @@ const manyMessages = (count: number): object[] =>
     role: at % 2 === 0 ? "user" : "assistant",
     content: `word ${at} ${"x".repeat(50)}`,
   }));
+
+/** An attack with requests of about 290 KB for a model that does not exist. */
+const largeRefusals = (stage: Stage, key: string): Omit<Attack, "victim"> => {
+  const body = { model: "no-such-model", messages: manyMessages(3_000) };
+  return {
+    attack: (signal, refused) => flood(stage, 300, key, body, signal, refused),
+    settleMs: 3_000,
+    refusal: /no-such-model|in_flight_share/,
+  };
+};
 
 /** Later rows, by name. */
 export const LATER_ROWS: Readonly<Record<string, Row>> = {
@@ -235,12 +245,19 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
   async turns(stage) {
     const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
     const body = { model: "up/good", messages: manyMessages(2_000) };
-    const refusedBody = { model: "no-such-model", messages: manyMessages(3_000) };
     return {
       victim: () => chat(stage.gateway, body, keyed(victim)),
-      attack: (signal, refused) => flood(stage, 300, attacker, refusedBody, signal, refused),
-      settleMs: 3_000,
-      refusal: /no-such-model|in_flight_share/,
+      ...largeRefusals(stage, attacker),
+    };
+  },
+  /** A stream with much unread text is read on in such turns. */
+  async turns_of_streams(stage) {
+    const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
+    stage.upstream.script("burst", { kind: "reply", text: `${"x".repeat(20_000)} `.repeat(12) });
+    const body = { model: "up/burst", stream: true, messages: MESSAGES };
+    return {
+      victim: () => chat(stage.gateway, body, keyed(victim)),
+      ...largeRefusals(stage, attacker),
     };
   },
   /** Each failed call is a row of the outbox and a line of the log. */
