@@ -11,6 +11,7 @@ import {
   type Identity,
   type JsonObject,
 } from "@sluice/contract";
+import { holderOf } from "@sluice/kit/internals";
 import type { Generation, Leaseholder } from "../../generation/generation.ts";
 import { readBody } from "../ingress/bytes/body.ts";
 import { checkMediaType, readJson } from "../ingress/bytes/json.ts";
@@ -44,7 +45,7 @@ export interface RouteParts {
 export async function answerRoute(asked: RoutedRequest, parts: RouteParts): Promise<EdgeAnswer> {
   const { message, response, client, route, generation } = asked;
   const identity = route.access === "open" ? undefined : await identify(message, generation);
-  const body = route.body === "none" ? {} : await bodyOf(message);
+  const body = route.body === "none" ? {} : await bodyOf(message, identity);
   const query = new URLSearchParams(client.query);
   return withGateway({ message, response, generation, parts }, async (gateway) =>
     route.handler({ client, query, body, identity }, gateway),
@@ -106,10 +107,13 @@ export async function identify(
   return identity;
 }
 
-/** The body of a request as an object; an empty one for GET. */
-export async function bodyOf(message: IncomingMessage): Promise<JsonObject> {
+/** The body of a request as an object; an empty one for GET. `identity`: of its sender. */
+export async function bodyOf(
+  message: IncomingMessage,
+  identity: Identity | undefined,
+): Promise<JsonObject> {
   if (message.method === "GET" || message.method === "HEAD") return {};
-  const bytes = await readBody(message, BODY_LIMITS);
+  const bytes = await readBody(message, { ...BODY_LIMITS, holder: holderOf(identity) });
   if (bytes.length === 0) return {};
   checkMediaType(message);
   return readJson(bytes).value;

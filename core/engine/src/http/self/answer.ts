@@ -64,7 +64,7 @@ async function answerOf(
     identity,
     presented: presentedOf(message, generation.snapshot.server.authHeaders),
     query: new URLSearchParams(target.query),
-    body: await bodyOf(message),
+    body: await bodyOf(message, identity),
     asker: askerOf(identity, requestId, message),
   });
 }
