@@ -1,13 +1,23 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate as endOfTurn } from "node:timers/promises";
-import { expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { withFairTurns } from "./fair-turns.ts";
 
-/** A listener, and the claims of the requests that have begun in each turn. */
-function opened() {
+let nowMs = 0;
+beforeEach(() => void vi.spyOn(performance, "now").mockImplementation(() => nowMs));
+afterEach(() => void vi.restoreAllMocks());
+
+/**
+ * A listener, and the claims of the requests that have begun in each turn. `takesMs`: what the
+ * begin of one takes.
+ */
+function opened(takesMs = 0) {
   const turns: string[][] = [[]];
   const listener = withFairTurns(
-    (request) => void turns.at(-1)?.push(request.url ?? ""),
+    (request) => {
+      turns.at(-1)?.push(request.url ?? "");
+      nowMs += takesMs;
+    },
     ({ url }) => url ?? "",
   );
   const arrive = (claim: string, count = 1): { destroyed: boolean }[] =>
@@ -32,6 +42,18 @@ it("begins 16 requests in a turn, and each of them once", async () => {
   expect(turns).toEqual([times("a", 16), times("a", 16), times("a", 8), [], []]);
   arrive("a", 16);
   expect(turns.at(-1)).toEqual(times("a", 16));
+});
+
+it("begins none after two milliseconds of a turn, and one in each turn at least", async () => {
+  const { turns, arrive, pass } = opened(0.5);
+  arrive("a", 7);
+  await pass();
+  expect(turns).toEqual([times("a", 4), times("a", 3)]);
+  const slow = opened(3);
+  slow.arrive("a", 3);
+  await slow.pass();
+  await slow.pass();
+  expect(slow.turns).toEqual([["a"], ["a"], ["a"]]);
 });
 
 it("begins a request of another key in the next turn, however many wait", async () => {
