@@ -1,23 +1,31 @@
 /**
  * Crowds: very many entries that keys bring with their requests, as the counters of customers are.
- * They have one bound. Beyond it the holder with the most entries loses its own: a flood of one key
- * drops nothing of another.
+ * They have one bound. Beyond it a holder with the most entries loses its own, the one that brings
+ * an entry first: a flood of one key drops nothing of another.
  */
+
+import { Ranked, Ranking } from "@sluice/kit/internals";
 
 /** How many of a holder's oldest entries are searched for an idle one. */
 const MAX_SEARCHED = 16;
-/** How many holders are compared where one must lose an entry. */
-const MAX_COMPARED = 256;
 /** How many of a holder's oldest entries are looked at when it brings one. */
 const SWEPT = 2;
 
-/** The holder with the most is sought again after it has lost this part of its entries. */
-const LOST_PART = 1 / 64;
+/** What one holder has, the one that was used the longest ago first. */
+class Holding<T> extends Ranked {
+  readonly holder: string;
+  readonly members = new Set<Member<T>>();
+
+  constructor(holder: string) {
+    super();
+    this.holder = holder;
+  }
+}
 
 interface Member<T> {
   readonly key: string;
   readonly entry: T;
-  readonly holder: string;
+  readonly holding: Holding<T>;
   /** When it became the last one of its holder. */
   usedMs: number;
 }
@@ -38,10 +46,8 @@ export interface CrowdRules<T> {
 export class Crowd<T> {
   readonly #rules: CrowdRules<T>;
   readonly #members = new Map<string, Member<T>>();
-  /** What each holder has, the one that was used the longest ago first. */
-  readonly #held = new Map<string, Set<Member<T>>>();
-  /** The holder that had the most, and down to which size it loses its own. */
-  #most: { readonly members: ReadonlySet<Member<T>>; readonly downTo: number } | undefined;
+  readonly #holdings = new Map<string, Holding<T>>();
+  readonly #ranking = new Ranking<Holding<T>>();
 
   constructor(rules: CrowdRules<T>) {
     this.#rules = rules;
@@ -62,22 +68,23 @@ export class Crowd<T> {
     if (member === undefined) return undefined;
     if (nowMs - member.usedMs < ORDER_MS) return member.entry;
     member.usedMs = nowMs;
-    const held = this.#held.get(member.holder);
-    held?.delete(member);
-    held?.add(member);
+    const { members } = member.holding;
+    members.delete(member);
+    members.add(member);
     return member.entry;
   }
 
   /** Adds an entry that the crowd does not have. */
   add(key: string, holder: string, entry: T, nowMs: number): void {
-    let held = this.#held.get(holder);
-    if (held === undefined) this.#held.set(holder, (held = new Set()));
-    this.#sweep(held, nowMs);
-    if (this.#members.size >= this.#rules.maxEntries) this.#dropOne(nowMs);
-    // The last entry of a holder takes its list along.
-    if (!this.#held.has(holder)) this.#held.set(holder, held);
-    const member = { key, entry, holder, usedMs: nowMs };
-    held.add(member);
+    const before = this.#holdings.get(holder);
+    if (before !== undefined) this.#sweep(before, nowMs);
+    if (this.#members.size >= this.#rules.maxEntries) this.#dropOne(before, nowMs);
+    // The last entry of a holder takes its holding along.
+    let holding = this.#holdings.get(holder);
+    if (holding === undefined) this.#holdings.set(holder, (holding = new Holding(holder)));
+    const member = { key, entry, holding, usedMs: nowMs };
+    holding.members.add(member);
+    this.#ranking.set(holding, holding.members.size);
     this.#members.set(key, member);
   }
 
@@ -91,45 +98,37 @@ export class Crowd<T> {
   }
 
   #drop(member: Member<T>): void {
+    const { holding } = member;
+    const { members } = holding;
     this.#members.delete(member.key);
-    const held = this.#held.get(member.holder);
-    held?.delete(member);
-    if (held?.size === 0) this.#held.delete(member.holder);
+    members.delete(member);
+    if (members.size > 0) return this.#ranking.set(holding, members.size);
+    this.#ranking.delete(holding);
+    this.#holdings.delete(holding.holder);
   }
 
-  #sweep(held: ReadonlySet<Member<T>>, nowMs: number): void {
+  #sweep({ members }: Holding<T>, nowMs: number): void {
     let looked = 0;
-    for (const member of held) {
+    for (const member of members) {
       if (this.#rules.isLeft(member.entry, nowMs)) this.#drop(member);
       looked += 1;
       if (looked === SWEPT) return;
     }
   }
 
-  #dropOne(nowMs: number): void {
+  /** Drops an entry of the holder with the most: of the writer where no other one has more. */
+  #dropOne(writer: Holding<T> | undefined, nowMs: number): void {
+    const { largest } = this.#ranking;
+    if (largest === undefined) return;
+    const loser = writer !== undefined && writer.amount >= largest.amount ? writer : largest;
     let oldest: Member<T> | undefined;
     let searched = 0;
-    for (const member of this.#mostHeld()) {
+    for (const member of loser.members) {
       oldest ??= member;
       if (this.#rules.isIdle(member.entry, nowMs)) return this.#drop(member);
       searched += 1;
       if (searched === MAX_SEARCHED) break;
     }
     if (oldest !== undefined) this.#drop(oldest);
-  }
-
-  /** What the holder with the most entries has. It loses a part before it is sought again. */
-  #mostHeld(): ReadonlySet<Member<T>> {
-    const before = this.#most;
-    if (before !== undefined && before.members.size > before.downTo) return before.members;
-    let members: ReadonlySet<Member<T>> = new Set();
-    let compared = 0;
-    for (const held of this.#held.values()) {
-      if (held.size > members.size) members = held;
-      compared += 1;
-      if (compared === MAX_COMPARED) break;
-    }
-    this.#most = { members, downTo: Math.floor(members.size * (1 - LOST_PART)) };
-    return members;
   }
 }

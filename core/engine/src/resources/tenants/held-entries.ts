@@ -1,4 +1,7 @@
-/** Entries with a bound in bytes: the key with the most loses its own first. */
+/**
+ * Entries with a bound in bytes: a key with the most loses its own first, the one that brings an
+ * entry before others. What keys have is compared in steps, each of 1 KB.
+ */
 
 /** What one key brought, the one that was used the longest ago first. */
 interface Holder {
@@ -18,13 +21,49 @@ interface Held<Value> {
 /** The order of use is exact to this span: an entry that many requests use moves once in it. */
 const ORDER_MS = 1_000;
 
-/** How many holders are compared where one must lose an entry. */
-const MAX_COMPARED = 256;
+const STEP_BYTES = 1_024;
+
+/** Holders by the steps that they have reached: the highest is known after any change. */
+class Steps {
+  readonly #holders = new Map<number, Set<Holder>>();
+  #highest = 0;
+
+  /** A holder of the highest step: the preferred one where it has reached it. */
+  highest(preferred: Holder | undefined): Holder | undefined {
+    const holders = this.#holders.get(this.#highest);
+    if (preferred !== undefined && holders?.has(preferred) === true) return preferred;
+    return holders?.values().next().value;
+  }
+
+  /** Changes what a holder has. The search for the highest takes no more steps than were added. */
+  change(holder: Holder, bytes: number): void {
+    const before = stepOf(holder);
+    holder.bytes += bytes;
+    const step = stepOf(holder);
+    if (step === before) return;
+    const left = this.#holders.get(before);
+    left?.delete(holder);
+    if (left?.size === 0) this.#holders.delete(before);
+    if (step > 0) {
+      const reached = this.#holders.get(step);
+      if (reached === undefined) this.#holders.set(step, new Set([holder]));
+      else reached.add(holder);
+    }
+    this.#highest = Math.max(this.#highest, step);
+    while (this.#highest > 0 && !this.#holders.has(this.#highest)) this.#highest -= 1;
+  }
+}
+
+/** 0 for a holder without entries alone. */
+function stepOf({ bytes }: Holder): number {
+  return Math.ceil(bytes / STEP_BYTES);
+}
 
 /** The entries, by their names. */
 export class HeldEntries<Value> {
   readonly #entries = new Map<string, Held<Value>>();
   readonly #holders = new Map<string, Holder>();
+  readonly #steps = new Steps();
   #bytes = 0;
 
   get size(): number {
@@ -56,12 +95,12 @@ export class HeldEntries<Value> {
       maxBytes,
     }: { readonly bytes: number; readonly keyId: string; readonly maxBytes: number },
   ): void {
-    while (this.#bytes + bytes > maxBytes && this.#entries.size > 0) this.#dropOne();
+    while (this.#bytes + bytes > maxBytes && this.#entries.size > 0) this.#dropOne(keyId);
     let holder = this.#holders.get(keyId);
     if (holder === undefined)
       this.#holders.set(keyId, (holder = { keyId, names: new Set(), bytes: 0 }));
     holder.names.add(name);
-    holder.bytes += bytes;
+    this.#steps.change(holder, bytes);
     this.#bytes += bytes;
     this.#entries.set(name, { value, bytes, holder, usedMs: 0 });
   }
@@ -70,22 +109,16 @@ export class HeldEntries<Value> {
     for (const { value } of this.#entries.values()) yield value;
   }
 
-  /** Drops the oldest entry of the key that has the most. */
-  #dropOne(): void {
-    let most: Holder | undefined;
-    let compared = 0;
-    for (const holder of this.#holders.values()) {
-      if (most === undefined || holder.bytes > most.bytes) most = holder;
-      compared += 1;
-      if (compared === MAX_COMPARED) break;
-    }
+  /** Drops the oldest entry of a key with the most: of the writer where it is one. */
+  #dropOne(writer: string): void {
+    const most = this.#steps.highest(this.#holders.get(writer));
     const [oldest] = most?.names ?? [];
     const dropped = oldest === undefined ? undefined : this.#entries.get(oldest);
     if (most === undefined || oldest === undefined || dropped === undefined) return;
     this.#entries.delete(oldest);
     most.names.delete(oldest);
-    most.bytes -= dropped.bytes;
     this.#bytes -= dropped.bytes;
+    this.#steps.change(most, -dropped.bytes);
     if (most.names.size === 0) this.#holders.delete(most.keyId);
   }
 }
