@@ -164,7 +164,7 @@ describe("an attempt without a reported usage", () => {
 
   it("is multiplied by what is known of its family", async () => {
     const factors = createFamilyFactors();
-    factors.observe("claude-3-opus", 150, 100);
+    factors.observe("claude-3-opus", "key", { reported: 150, counted: 100 });
     const exchange = open();
     const unreported = attempt(
       exchange,

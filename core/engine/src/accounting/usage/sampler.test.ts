@@ -1,7 +1,13 @@
 import { beginAttempt } from "@sluice/runtime";
 import { describe, expect, it } from "vitest";
 import type { Attempt, Exchange, TokenCounter } from "@sluice/contract";
-import { fakeExchange, fakeRequest, fakeTarget, type FakeExchangeParts } from "@sluice/testing";
+import {
+  fakeExchange,
+  fakeIdentity,
+  fakeRequest,
+  fakeTarget,
+  type FakeExchangeParts,
+} from "@sluice/testing";
 import { createFamilyFactors } from "../../counting/family-factor.ts";
 import { createUsageSampler, type UsageSampler } from "./sampler.ts";
 
@@ -62,7 +68,7 @@ describe("the sampler", () => {
     expect(sampling.counted).toBe(0);
   });
 
-  it("counts one exchange in thirty-two of each model", async () => {
+  it("counts one exchange in thirty-two of a key with each model", async () => {
     const sampling = new Sampling();
     await sampling.sample("claude-3");
     await sampling.sample("gemini-2", 31);
@@ -79,5 +85,27 @@ describe("the sampler", () => {
     const sampling = new Sampling();
     for (; sampling.nowMs < 1_000; sampling.nowMs += 10) await sampling.sample("claude-3", 100);
     expect(sampling.counted).toBe(4);
+  });
+
+  it("counts a key with few requests beside one that floods the model", async () => {
+    const sampling = new Sampling();
+    const by = (keyId: string) => ({ identity: fakeIdentity({ keyId }) });
+    const cheap = { ...reported, usage: { ...usage, promptTokens: 95 } };
+    // The flood has a count of its own in each pause.
+    for (; sampling.nowMs < 10_000; sampling.nowMs += 10) {
+      await sampling.sample("claude-3", 32, reported, by("flood"));
+      if (sampling.nowMs === 5_010) await sampling.sample("claude-3", 1, cheap, by("quiet"));
+    }
+    expect(sampling.counted).toBe(40);
+    expect(sampling.factors.of("claude-3")).toBe(1);
+  });
+
+  it("counts eight prompts of new keys beyond four a second at most", async () => {
+    const sampling = new Sampling();
+    for (; sampling.nowMs < 10_000; sampling.nowMs += 10)
+      await sampling.sample("claude-3", 1, reported, {
+        identity: fakeIdentity({ keyId: `${sampling.nowMs}` }),
+      });
+    expect(sampling.counted).toBe(48);
   });
 });
