@@ -90,11 +90,11 @@ export interface NativeReplies {
    */
   readonly modelAt: readonly (readonly string[])[];
   /**
-   * A member that the last events of a stream alone have, in a dialect without an end mark. They
-   * are written when the stream has ended and its rows are durable. A cut stream has its failure
-   * alone.
+   * Where the last events of a stream alone have a text, in a dialect without an end mark: names of
+   * members, outermost first. Each object of an array on the way counts. They are written when the
+   * stream has ended and its rows are durable. A cut stream has its failure alone.
    */
-  readonly lastHas?: string;
+  readonly lastHas?: readonly string[];
   /**
    * A word that every event has whose texts `FaceRelay.events` may change, behind the beginning of
    * the stream: no part of a text, but written by the dialect.

@@ -26,7 +26,7 @@ export const gemini = defineFace<Readonly<Record<never, never>>>({
     // Clients send them to every model.
     hints: ["reasoning_effort", "thinking", "verbosity"],
     keyHeaders: ["x-goog-api-key"],
-    nativeReplies: { modelAt: [["modelVersion"]], lastHas: "finishReason" },
+    nativeReplies: { modelAt: [["modelVersion"]], lastHas: ["candidates", "finishReason"] },
     // White space between events: older clients of the API take a comment for a broken event.
     heartbeat: "\r\n\r\n",
     read: readRequest,

@@ -76,6 +76,7 @@ const GEMINI = [
   geminiEvent("ä€😀", 32, { ofNextYear: 1 }),
   ...WORDS.map((word, index) => geminiEvent(word, index + 33)),
   `data: ${JSON.stringify({ ofNextYear: { modelVersion: "gemini-upstream" } })}\r\n\r\n`,
+  geminiEvent("", 69, { ofNextYear: { finishReason: "STOP" } }),
   geminiEvent("", 70, { finishReason: "STOP" }),
 ].join("");
 
@@ -160,6 +161,8 @@ const CASES: Readonly<Record<string, Case>> = {
 interface Read {
   /** What the client gets: the events' names and data. */
   readonly relayed: readonly string[];
+  /** Those of them that are held back until the reply has ended. */
+  readonly last: readonly string[];
   /** The frames of the reference dialect. */
   readonly frames: readonly unknown[];
   readonly runs: number;
@@ -216,7 +219,7 @@ function read(
     output.done();
   }
   take();
-  return { relayed: eventsOf(wire + end), frames, runs };
+  return { relayed: eventsOf(wire + end), last: eventsOf(end), frames, runs };
 }
 
 function eventsOf(wire: string): string[] {
@@ -285,6 +288,11 @@ describe.each(Object.entries(CASES))("a relayed stream: %s", (_name, one) => {
       expect(read(one, chunks).relayed, `seed ${seed}`).toEqual(wanted);
     }
   });
+});
+
+it("holds back the last event of a dialect without an end mark alone", () => {
+  const one = CASES.gemini!;
+  expect(read(one, [Buffer.from(one.stream)]).last).toEqual(expected(one).slice(-1));
 });
 
 it("reads most of a long stream in runs", () => {

@@ -40,3 +40,37 @@ it("a relay of a dialect without edits does not say whether a batch has one", ()
   made.event(event({ text: "a" }), false);
   expect(made.take()).not.toHaveProperty("isBare");
 });
+
+describe("a relay of a dialect without an end mark", () => {
+  const relay = (): Relay => new Relay({ ...rules, lastHas: ["candidates", "finishReason"] });
+  const STOP = { candidates: [{}, { finishReason: "STOP" }] };
+  const call = (args: object) => ({ candidates: [{ content: { functionCall: { args } } }] });
+
+  it("holds back the event that has the member at its place, and those behind it", () => {
+    const made = relay();
+    made.event(event({ candidates: [{ content: "a" }] }), false);
+    made.event(event(STOP), false);
+    made.event(event({ usage: 1 }), false);
+    const { text, end } = made.take()!;
+    expect(text.match(/data/g)).toHaveLength(1);
+    expect(end.match(/data/g)).toHaveLength(2);
+  });
+
+  it.each([
+    ["in the arguments of a call", call({ finishReason: "STOP" })],
+    ["at the outermost object", { finishReason: "STOP" }],
+    ["without a text", { candidates: [{ finishReason: null }] }],
+    ["in an array of an array", { candidates: [[{ finishReason: "STOP" }]] }],
+  ])("holds back no event that has the member %s", (_name, data) => {
+    const made = relay();
+    made.event(event(data), false);
+    expect(made.take()).toMatchObject({ end: "" });
+  });
+
+  it("holds back the last event behind a call with a member of that name", () => {
+    const made = relay();
+    const { candidates } = call({ finishReason: 1 });
+    made.event(event({ candidates: [...candidates, ...STOP.candidates] }), false);
+    expect(made.take()).toMatchObject({ text: "" });
+  });
+});

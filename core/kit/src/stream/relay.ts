@@ -5,6 +5,8 @@
 
 import type { NativeReplies, UpstreamEvent } from "@sluice/contract";
 import { replaceAt } from "../json/edits/replace-at.ts";
+import { isObject } from "../json/narrow.ts";
+import { parseJson } from "../json/parse.ts";
 
 /** What the events of a batch are in the client's own dialect. */
 export interface RelayedText {
@@ -70,7 +72,7 @@ export class Relay {
     this.#rules = rules;
     // The search begins with a letter: quotes are frequent in JSON, and each would be compared.
     this.#leaves = [...new Set(rules.modelAt.map((path) => `${path.at(-1)}"`))];
-    this.#lastName = rules.lastHas === undefined ? undefined : `${rules.lastHas}"`;
+    this.#lastName = rules.lastHas === undefined ? undefined : `${rules.lastHas.at(-1)}"`;
   }
 
   /** Whether nothing waits. */
@@ -135,13 +137,14 @@ export class Relay {
     return taken;
   }
 
-  /** Whether an event has the member that only the last ones have, with a value. */
+  /** Whether an event has the text that only the last ones have. */
   #isLast(data: string): boolean {
     const name = this.#lastName;
     if (name === undefined || this.#isEnding) return false;
     let at = data.indexOf(name);
-    while (at > 0 && data[at - 1] !== '"') at = data.indexOf(name, at + 1);
-    return at > 0 && NAMED_VALUE.test(data.slice(at + name.length));
+    while (at > 0 && !(data[at - 1] === '"' && NAMED_VALUE.test(data.slice(at + name.length))))
+      at = data.indexOf(name, at + 1);
+    return at > 0 && hasTextAt(parsed(data), this.#rules.lastHas ?? []);
   }
 
   /** An event with the client's name of the model, and where that differs from the upstream's. */
@@ -168,4 +171,21 @@ function eventText(event: string | undefined, data: string): string {
 function isOnce(text: string, part: string): boolean {
   const at = text.indexOf(part);
   return at >= 0 && !text.includes(part, at + 1);
+}
+
+/** `undefined` for a text that is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a text stands at a path of names. Of an array on the way each object counts. */
+function hasTextAt(value: unknown, path: readonly string[]): boolean {
+  if (Array.isArray(value)) return value.some((each) => isObject(each) && hasTextAt(each, path));
+  const [name, ...rest] = path;
+  if (name === undefined) return typeof value === "string";
+  return isObject(value) && hasTextAt(value[name], rest);
 }
