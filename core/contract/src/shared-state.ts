@@ -169,6 +169,12 @@ export interface SeedOptions {
 export interface StateBound {
   readonly name: string;
   readonly maxBytes: number;
+  /**
+   * The name of another bound of the entry. Where this one is exceeded, the part with the most
+   * bytes loses its oldest entries, that of the new entry before others with as many. Absent: the
+   * oldest of all go.
+   */
+  readonly part?: string;
 }
 
 /** A cache of bytes. Keys begin with their namespace. */
@@ -180,8 +186,8 @@ export interface StateCache {
    * large values are not. `holder` is the key that stores them: a driver with a bound of its own
    * first drops entries of a holder that exceeds its share. Absent: the part before the last colon
    * of the key. The entry counts in each of `bounds` while it exists. Where it would exceed one,
-   * the oldest entries of that bound are dropped first; an entry that is larger than a bound is not
-   * stored.
+   * the oldest entries of that bound, or of its largest part, are dropped first; an entry that is
+   * larger than a bound is not stored.
    */
   set(
     key: string,

@@ -5,6 +5,7 @@
 
 import { LRUCache } from "lru-cache";
 import type { Clock, StateBound } from "@sluice/contract";
+import { Ranked, Ranking } from "@sluice/kit/internals";
 
 /** What a cache is made with. */
 export interface MemoryCacheOptions {
@@ -122,31 +123,54 @@ class Holders {
   }
 }
 
-/** The entries of named bounds, each with the oldest one first. */
+/** The entries of one part of a bound, the oldest one first. Its amount is in bytes. */
+class Part extends Ranked {
+  readonly keys = new Set<string>();
+}
+
+/** The entries of one bound, in its parts. One without parts is a part of its own. */
+interface Bounded {
+  readonly parts: Map<string, Part>;
+  readonly ranking: Ranking<Part>;
+  bytes: number;
+}
+
+/** The entries of named bounds. */
 class Bounds {
-  readonly #holdings = new Map<string, Holding>();
+  readonly #bounded = new Map<string, Bounded>();
 
   add(bounds: readonly StateBound[], key: string, size: number): void {
-    for (const { name } of bounds) {
-      const holding = this.#holdings.get(name) ?? { keys: new Set(), bytes: 0 };
-      this.#holdings.set(name, holding);
-      holding.keys.add(key);
-      holding.bytes += size;
+    for (const { name, part: partName = "" } of bounds) {
+      let bounded = this.#bounded.get(name);
+      if (bounded === undefined) {
+        bounded = { parts: new Map(), ranking: new Ranking(), bytes: 0 };
+        this.#bounded.set(name, bounded);
+      }
+      let part = bounded.parts.get(partName);
+      if (part === undefined) bounded.parts.set(partName, (part = new Part()));
+      part.keys.add(key);
+      bounded.ranking.set(part, part.amount + size);
+      bounded.bytes += size;
     }
   }
 
   remove(bounds: readonly StateBound[], key: string, size: number): void {
-    for (const { name } of bounds) {
-      const holding = this.#holdings.get(name);
-      if (holding?.keys.delete(key) !== true) continue;
-      holding.bytes -= size;
-      if (holding.keys.size === 0) this.#holdings.delete(name);
+    for (const { name, part: partName = "" } of bounds) {
+      const bounded = this.#bounded.get(name);
+      const part = bounded?.parts.get(partName);
+      if (bounded === undefined || part?.keys.delete(key) !== true) continue;
+      bounded.bytes -= size;
+      bounded.ranking.set(part, part.amount - size);
+      if (part.keys.size > 0) continue;
+      bounded.ranking.delete(part);
+      bounded.parts.delete(partName);
+      if (bounded.parts.size === 0) this.#bounded.delete(name);
     }
   }
 
   /**
-   * Deletes the oldest entries of bounds until each has room for so many bytes. Returns false, and
-   * deletes nothing, for more bytes than one of them allows.
+   * Deletes entries of bounds until each has room for so many bytes: the oldest of the largest
+   * part. Returns false, and deletes nothing, for more bytes than one of them allows.
    */
   makeRoom(
     bounds: readonly StateBound[],
@@ -154,14 +178,21 @@ class Bounds {
     entries: { delete(key: string): unknown },
   ): boolean {
     if (bounds.some(({ maxBytes }) => size > maxBytes)) return false;
-    for (const { name, maxBytes } of bounds) {
-      const holding = this.#holdings.get(name);
-      for (const oldest of holding?.keys ?? []) {
-        if (holding === undefined || holding.bytes + size <= maxBytes) break;
-        entries.delete(oldest);
-      }
+    for (const bound of bounds) {
+      let key = this.#overBound(bound, size);
+      for (; key !== undefined; key = this.#overBound(bound, size)) entries.delete(key);
     }
     return true;
+  }
+
+  /** The entry that goes where there is no room for so many bytes. */
+  #overBound({ name, maxBytes, part = "" }: StateBound, size: number): string | undefined {
+    const bounded = this.#bounded.get(name);
+    if (bounded === undefined || bounded.bytes + size <= maxBytes) return undefined;
+    const { largest } = bounded.ranking;
+    const own = bounded.parts.get(part);
+    const isOwn = own !== undefined && own.amount >= (largest?.amount ?? 0);
+    return (isOwn ? own : largest)?.keys.values().next().value;
   }
 }
 

@@ -36,7 +36,11 @@ export function prefixedState(state: SharedState, prefix: string): SharedState {
           bytes,
           ttlMs,
           holder === undefined ? undefined : own(holder),
-          bounds?.map((bound) => ({ ...bound, name: own(bound.name) })),
+          bounds?.map(({ part, ...bound }) => ({
+            ...bound,
+            name: own(bound.name),
+            ...(part !== undefined && { part: own(part) }),
+          })),
         ),
       delete: (key) => cache.delete(own(key)),
       purge: (begin) => cache.purge(own(begin)),

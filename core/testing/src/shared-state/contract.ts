@@ -278,6 +278,62 @@ export function sharedStateContract(
       expect(await present("7", "8", "9")).toEqual(["8", "9"]);
     });
 
+    it("drops the oldest of a bound's largest part, of the new entry's where it is one", async () => {
+      const { state, second, wait } = await made();
+      const run = freshId();
+      const all = `${run}:all`;
+      const set = (part: string, key: string, ttlMs: number, kilobytes = 10) =>
+        state.cache.set(
+          `${run}:${part}:${key}`,
+          new Uint8Array(kilobytes * 1_000),
+          ttlMs,
+          `${run}:${part}`,
+          [
+            { name: `${run}:${part}`, maxBytes: 80_000 },
+            { name: all, maxBytes: 108_000, part: `${run}:${part}` },
+          ],
+        );
+      const present = async (...keys: string[]) => {
+        const found: string[] = [];
+        for (const key of keys)
+          if ((await second.cache.get(`${run}:${key}`)) !== undefined) found.push(key);
+        return found;
+      };
+      await set("quiet", "1", 60_000);
+      for (let at = 0; at < 5; at += 1) await set("large", `${at}`, 61_000 + at);
+      for (let at = 0; at < 4; at += 1) await set("other", `${at}`, 62_000 + at);
+      // The largest part loses its oldest, although the oldest of all is of another one.
+      await set("other", "4", 63_000);
+      expect(await present("quiet:1", "large:0", "large:1", "other:0")).toEqual([
+        "quiet:1",
+        "large:1",
+        "other:0",
+      ]);
+      // The new entry's part has the most now.
+      await set("other", "5", 64_000);
+      expect(await present("quiet:1", "large:1", "other:0", "other:1")).toEqual([
+        "quiet:1",
+        "large:1",
+        "other:1",
+      ]);
+      // What has ended no longer counts in its part.
+      await set("brief", "long", 65_000);
+      await set("brief", "short", 60, 60);
+      await wait(100);
+      expect(await present("quiet:1", "brief:long", "brief:short")).toEqual([
+        "quiet:1",
+        "brief:long",
+      ]);
+      for (let at = 0; at < 6; at += 1) await set("new", `${at}`, 66_000 + at);
+      await set("quiet", "2", 67_000);
+      expect(await present("quiet:1", "quiet:2", "brief:long", "new:0", "new:1")).toEqual([
+        "quiet:1",
+        "quiet:2",
+        "brief:long",
+        "new:1",
+      ]);
+    });
+
     it("gives a repeat the first one's result", async () => {
       const { state, second, wait } = await made();
       const key = `repeat:${freshId()}`;

@@ -4,7 +4,9 @@ import { script } from "./script.ts";
 
 /**
  * What scripts over bounded entries begin with. Keys: `x:` an entry, `y:` its size and the names of
- * its bounds, `g:` the entries of a bound by their end (sorted set: `size:key`), `n:` their bytes.
+ * its bounds, `g:` the entries of a bound by their end (sorted set: `size:key`), `n:` their bytes,
+ * `l:` the parts of a bound by their bytes, `t:` the same by their ends. A part has at most what
+ * `l:` says: entries leave without a change of it.
  */
 const BOUNDED = `
 local function keep(key, ms)
@@ -38,46 +40,97 @@ return count
 `,
 );
 
+/** The parts of bounds. Where very many have ended, the oldest entry of all goes. */
+const PARTS = `
+local function bytesOf(name)
+  return tonumber(redis.call('GET', prefix .. 'n:' .. name) or '0')
+end
+local function sweep(name)
+  local set = prefix .. 'g:' .. name
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', set, '-inf', int(now), 'LIMIT', '0', '1000')) do
+    leave(name, member, string.match(member, '^%d+'))
+  end
+end
+local function has(name)
+  return redis.call('EXISTS', prefix .. 'g:' .. name) == 1
+end
+local function forget(name, part)
+  redis.call('ZREM', prefix .. 'l:' .. name, part)
+  redis.call('ZREM', prefix .. 't:' .. name, part)
+end
+local function largest(name, own)
+  local list = prefix .. 'l:' .. name
+  for _ = 1, 64 do
+    local top = redis.call('ZRANGE', list, '-1', '-1', 'WITHSCORES')
+    if not top[1] then return name end
+    sweep(top[1])
+    local bytes = bytesOf(top[1])
+    if not has(top[1]) then forget(name, top[1])
+    elseif bytes < tonumber(top[2]) then redis.call('ZADD', list, int(bytes), top[1])
+    elseif bytesOf(own) >= bytes and has(own) then return own
+    else return top[1] end
+  end
+  return name
+end
+local function note(name, part, ttl)
+  local list, byEnd = prefix .. 'l:' .. name, prefix .. 't:' .. name
+  for _, over in ipairs(redis.call('ZRANGEBYSCORE', byEnd, '-inf', int(now), 'LIMIT', '0', '100')) do
+    forget(name, over)
+  end
+  local last = redis.call('ZRANGE', prefix .. 'g:' .. part, '-1', '-1', 'WITHSCORES')
+  if not last[1] then return end
+  redis.call('ZADD', list, int(bytesOf(part)), part)
+  redis.call('ZADD', byEnd, last[2], part)
+  keep(list, ttl)
+  keep(byEnd, ttl)
+end
+`;
+
 /**
- * Makes room for an entry within its bounds: key, bytes, size, how long, then name and bytes of
- * each bound. It stores the bytes unless they are none: they are elsewhere then. Returns the keys
- * of the entries that went, or 0 for one that is larger than a bound.
+ * Makes room for an entry within its bounds: key, bytes, size, how long, then name, bytes and part
+ * of each bound; no part is an empty text. It stores the bytes unless they are none: they are
+ * elsewhere then. Returns the keys of the entries that went, or 0 for one that is larger than a
+ * bound.
  */
 export const admit = script(
   BOUNDED,
+  PARTS,
   `
 local key, bytes, size, ttl = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 local meta, gone = { int(size) }, {}
 drop(key)
-for at = 7, #ARGV, 2 do
+for at = 7, #ARGV, 3 do
   if size > tonumber(ARGV[at + 1]) then return 0 end
   meta[#meta + 1] = ARGV[at]
 end
-for at = 7, #ARGV, 2 do
-  local name, max = ARGV[at], tonumber(ARGV[at + 1])
-  local set, used = prefix .. 'g:' .. name, prefix .. 'n:' .. name
-  for _, member in ipairs(redis.call('ZRANGEBYSCORE', set, '-inf', int(now), 'LIMIT', '0', '1000')) do
-    leave(name, member, string.match(member, '^%d+'))
-  end
-  while tonumber(redis.call('GET', used) or '0') + size > max do
-    local oldest = redis.call('ZRANGE', set, '0', '0')[1]
+for at = 7, #ARGV, 3 do
+  local name, max, part = ARGV[at], tonumber(ARGV[at + 1]), ARGV[at + 2]
+  sweep(name)
+  while bytesOf(name) + size > max do
+    local from = name
+    if part ~= '' then from = largest(name, part) end
+    local oldest = redis.call('ZRANGE', prefix .. 'g:' .. from, '0', '0')[1]
     if not oldest then
-      redis.call('DEL', used)
+      redis.call('DEL', prefix .. 'n:' .. name)
       break
     end
-    local bytesOf, other = string.match(oldest, '^(%d+):(.*)$')
+    local bytes, other = string.match(oldest, '^(%d+):(.*)$')
     drop(other)
-    leave(name, oldest, bytesOf)
+    leave(from, oldest, bytes)
+    leave(name, oldest, bytes)
     gone[#gone + 1] = other
   end
 end
 if #bytes > 0 then redis.call('SET', prefix .. 'x:' .. key, bytes, 'PX', int(ttl)) end
 redis.call('SET', prefix .. 'y:' .. key, cjson.encode(meta), 'PX', int(ttl))
-for at = 7, #ARGV, 2 do
+for at = 7, #ARGV, 3 do
   redis.call('ZADD', prefix .. 'g:' .. ARGV[at], int(now + ttl), int(size) .. ':' .. key)
   redis.call('INCRBY', prefix .. 'n:' .. ARGV[at], int(size))
   keep(prefix .. 'g:' .. ARGV[at], ttl)
   keep(prefix .. 'n:' .. ARGV[at], ttl)
+end
+for at = 7, #ARGV, 3 do
+  if ARGV[at + 2] ~= '' then note(ARGV[at], ARGV[at + 2], ttl) end
 end
 return gone
 `,

@@ -69,7 +69,11 @@ export class Entries {
     const { isCluster } = this.#servers;
     const place = this.#places.bounds;
     const names = boundNames(place, key, bounds);
-    const limits = bounds.flatMap(({ name, maxBytes }) => [name, String(maxBytes)]);
+    const limits = bounds.flatMap(({ name, maxBytes, part = "" }) => [
+      name,
+      String(maxBytes),
+      part,
+    ]);
     const own = isCluster ? Buffer.alloc(0) : bytes;
     const parts = [key, own, String(bytes.length), String(wholeMs(ttlMs)), ...limits];
     const gone = (await this.#servers.run(bounded.admit, place, names, ...parts)) as
@@ -157,7 +161,10 @@ function boundNames({ prefix }: Place, key: string, bounds: readonly StateBound[
   return [
     `${prefix}x:${key}`,
     `${prefix}y:${key}`,
-    ...bounds.flatMap(({ name }) => [`${prefix}g:${name}`, `${prefix}n:${name}`]),
+    ...bounds.flatMap(({ name, part }) => [
+      ...["g", "n"].map((kind) => `${prefix}${kind}:${name}`),
+      ...(part === undefined ? [] : ["l", "t"].map((kind) => `${prefix}${kind}:${name}`)),
+    ]),
   ];
 }
 

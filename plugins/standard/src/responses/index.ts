@@ -64,7 +64,7 @@ export const responses = defineStep<ResponsesConfig>({
         format: "size",
         default: "1gb",
         description:
-          "Bytes of the stored responses of all keys. Beyond it the oldest of all go first. The memory driver also counts them in `cache_size`.",
+          "Bytes of the stored responses of all keys. Beyond it the key with the most loses its oldest ones first. The memory driver also counts them in `cache_size`.",
         examples: ["8gb"],
       },
       background: {

@@ -1,6 +1,13 @@
 import { KEEPER, KEEPING, type ReplyKeeper } from "@sluice/runtime";
 import { fakeExchange, fakeHost, fakeIdentity, fakeState } from "@sluice/testing";
-import type { Exchange, FaceKeeping, Host, Identity, StateCache } from "@sluice/contract";
+import type {
+  Exchange,
+  FaceKeeping,
+  Host,
+  Identity,
+  StateBound,
+  StateCache,
+} from "@sluice/contract";
 import { describe, expect, it } from "vitest";
 import { responses, type ResponsesConfig } from "./index.ts";
 import { storedResponses } from "./stored.ts";
@@ -65,6 +72,20 @@ describe("the step responses", () => {
     const unknown = fakeExchange({ identity: undefined });
     void responses.create(CONFIG, fakeHost()).beforeBody?.(unknown);
     expect(KEEPER.get(unknown)).toBeUndefined();
+  });
+
+  it("counts an entry for its key, and for all keys as a part", async () => {
+    const bounds: (readonly StateBound[])[] = [];
+    const host = hostWith({
+      set: (_key, _bytes, _ttl, _holder, of = []) => bounds.push(of) > 0,
+    });
+    await keeping(host, { keyId: "a" }).keep(ID, ENTRY);
+    expect(bounds).toEqual([
+      [
+        { name: "responses:a:", maxBytes: 8 * 1_024 },
+        { name: "responses", maxBytes: 32 * 1_024, part: "responses:a:" },
+      ],
+    ]);
   });
 
   it("says that an entry is not stored when it is too large, refused or lost", async () => {

@@ -91,7 +91,7 @@ export class ResponseStore {
       const holder = holderKey(keyId);
       const bounds = [
         { name: holder, maxBytes: maxKeyBytes },
-        { name: ALL, maxBytes: maxTotalBytes },
+        { name: ALL, maxBytes: maxTotalBytes, part: holder },
       ];
       const isKept = state.cache.set(entryKey(keyId, name), sealed, ttlMs, holder, bounds);
       return isKept instanceof Promise
