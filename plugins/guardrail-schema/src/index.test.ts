@@ -78,6 +78,11 @@ describe("repairs", () => {
     ['Here: {"a":1,} there', ["surrounding_text"], undefined],
     ['{"a":[1,2, ], "b":"x,}" , }', ["trailing_commas"], '{"a":[1,2 ], "b":"x,}"  }'],
     ['{"a":1,}', ["fences"], undefined],
+    [' \n```json5 \n\n{"a":1}\n\n\t ```\n\n', ["fences"], '\n{"a":1}\n'],
+    ['```\n{"a":1} ```', ["fences"], '{"a":1}'],
+    ['```\n{"a":1}', ["fences"], undefined],
+    ["```\n```", ["fences"], undefined],
+    ["```\n``", ["fences"], undefined],
     ["[1,,]", ["trailing_commas"], undefined],
     ['{"a":"unfinished', EVERY, undefined],
     ['{"a":"\\"}",}', ["trailing_commas"], '{"a":"\\"}"}'],
@@ -85,6 +90,18 @@ describe("repairs", () => {
     ["", EVERY, undefined],
     ["}", EVERY, undefined],
   ];
+  it("take a time that grows with the text alone", () => {
+    // Models in JSON mode may write white space until their last token.
+    const blanks = " ".repeat(1_048_576);
+    for (const text of [
+      `\`\`\`json\n{"a":1,${blanks}`,
+      `\`\`\`json\n{"a":1}${blanks}\`\`\`${blanks}x`,
+      `${blanks}\`\``,
+    ])
+      expect(repaired(text, EVERY)).toBe(text.includes("}") ? '{"a":1}' : undefined);
+    expect(repaired(`\`\`\`\n[1]${blanks}\`\`\``, ["fences"])).toBe("[1]");
+  });
+
   it.each(cases)("of %s by %j give %s", (text, repairs, json) => {
     expect(repaired(text, repairs)).toBe(json);
   });

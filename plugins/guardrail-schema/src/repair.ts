@@ -8,13 +8,14 @@ import { parseJson } from "@sluice/kit";
 /** The permitted repairs. */
 export type Repair = "fences" | "surrounding_text" | "trailing_commas";
 
-/** A fence of Markdown around everything. */
-const FENCE = /^\s*```[\w-]{0,20}[ \t]*\r?\n([\s\S]*?)\r?\n?[ \t]*```\s*$/;
+/** The begin of a fence of Markdown around everything, and its end. */
+const FENCE_BEGIN = /^\s*```[\w-]{0,20}[ \t]*\r?\n/;
+const FENCE = "```";
 
 /** A text of JSON that these repairs make of a text; `undefined` when they make none. */
 export function repaired(text: string, repairs: readonly Repair[]): string | undefined {
   let json = text;
-  if (repairs.includes("fences")) json = FENCE.exec(json)?.[1] ?? json;
+  if (repairs.includes("fences")) json = unfenced(json) ?? json;
   const mayDrop = repairs.includes("trailing_commas");
   if (repairs.includes("surrounding_text")) {
     const start = json.search(/[{[]/);
@@ -28,6 +29,23 @@ export function repaired(text: string, repairs: readonly Repair[]): string | und
     if (value !== undefined && json.slice(value.end).trim() === "") json = value.text;
   }
   return isJson(json) ? json : undefined;
+}
+
+/**
+ * The text within a fence; `undefined` without one. No pattern looks for the end: it would read a
+ * long run of white space again from each of its places.
+ */
+function unfenced(text: string): string | undefined {
+  const [begin] = FENCE_BEGIN.exec(text) ?? [];
+  const whole = text.trimEnd();
+  if (begin === undefined || !whole.endsWith(FENCE)) return undefined;
+  const from = begin.length;
+  let end = whole.length - FENCE.length;
+  if (end < from) return undefined;
+  while (end > from && (text[end - 1] === " " || text[end - 1] === "\t")) end--;
+  if (end > from && text[end - 1] === "\n") end--;
+  if (end > from && text[end - 1] === "\r") end--;
+  return text.slice(from, end);
 }
 
 /** The first object or list from `start` on, to the bracket that closes it. */

@@ -41,6 +41,23 @@ describe("the texts of a form", () => {
     expect(formTexts({ body: undefined, headers: {} })).toEqual({});
   });
 
+  it("lose the indices at the end of their names, however many", () => {
+    const indices = "[1]".repeat(1_300);
+    const names = ["a[0][]", "b[][x][12]", "[1][2]", "c[1]x", "d[x]", `e${indices}`];
+    const texts = formTexts(formOf(...names.map((name) => ({ name, text: "t" }))));
+    expect(texts).toEqual({
+      a: ["t"],
+      b: { x: ["t"] },
+      1: ["t"],
+      c: { 1: { x: "t" } },
+      d: { x: "t" },
+      e: ["t"],
+    });
+    // A pattern that looks for the end from each index takes seconds for these.
+    const long = Array.from({ length: 250 }, (_, at) => ({ name: `f${at}${indices}x`, text: "t" }));
+    expect(Object.keys(formTexts(formOf(...long)))).toHaveLength(250);
+  });
+
   it("have names that change no other object", () => {
     const texts = formTexts(
       formOf(

@@ -75,7 +75,7 @@ export function formTexts({
 type Container = Record<string, unknown>;
 
 function put(texts: Container, field: string, text: string): void {
-  const [, plain = field] = /^(.+?)(?:\[\d*\])+$/.exec(field) ?? [];
+  const plain = withoutIndices(field);
   const names = plain.split(/[[\]]+/).filter((name) => name !== "");
   const last = names.pop() ?? "";
   let into = texts;
@@ -86,6 +86,17 @@ function put(texts: Container, field: string, text: string): void {
   const known = own(into, last);
   const isList = plain !== field || known !== undefined;
   putMember(into, last, isList ? [known ?? [], text].flat() : text);
+}
+
+/** A name without the indices of lists at its end: `a[b]` for `a[b][0][]`. */
+function withoutIndices(name: string): string {
+  let end = name.length;
+  while (name[end - 1] === "]") {
+    const start = name.lastIndexOf("[", end - 1);
+    if (start < 1 || !/^\d*$/.test(name.slice(start + 1, end - 1))) break;
+    end = start;
+  }
+  return name.slice(0, end);
 }
 
 /** An own member: a client's name may be that of an inherited one. */

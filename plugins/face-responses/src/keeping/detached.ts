@@ -8,8 +8,8 @@ import { refused } from "../request/refusals.ts";
 import { readEntry } from "./entry.ts";
 
 const RUNNING: ReadonlySet<unknown> = new Set(["queued", "in_progress"]);
-/** One event with its blank line. */
-const EVENT = /[^]*?\r?\n\r?\n/g;
+/** One event with its blank line, behind the one before. */
+const EVENT = /[^]*?\r?\n\r?\n/gy;
 const NUMBER = /"sequence_number"\s*:\s*(\d{1,15})/;
 const NUMBERS = new RegExp(NUMBER, "g");
 

@@ -18,8 +18,11 @@ export function plainEscapes(json: string): string {
 }
 
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|[^u])/gs;
-/** An incomplete escape; the number of backslashes before it decides whether it is one. */
-const UNFINISHED = /\\+(?:u[0-9a-fA-F]{0,3})?$/;
+/**
+ * An incomplete escape; the number of backslashes before it decides whether it is one. A match
+ * begins at the first one of a run alone: the time is linear in the length of the run.
+ */
+const UNFINISHED = /(?<!\\)\\+(?:u[0-9a-fA-F]{0,3})?$/;
 
 /** The same for a JSON text in pieces. */
 export class EscapeReader {
