@@ -5,6 +5,7 @@ import {
   type Exchange,
   GatewayError,
   type JsonObject,
+  type JsonValue,
   type TokenCounter,
 } from "@sluice/contract";
 import {
@@ -15,7 +16,8 @@ import {
   type FakeExchangeParts,
 } from "@sluice/testing";
 import { createFamilyFactors } from "../../counting/family-factor.ts";
-import { type Counted, estimateUsage, hasUnreportedUsage } from "./estimate.ts";
+import { writtenDocument } from "@sluice/kit/internals";
+import { type Counted, estimateUsage, hasUnreportedUsage, withEstimatedUsage } from "./estimate.ts";
 
 /** Ten tokens for each text. It remembers how long it was given. */
 function fakeCounter(): TokenCounter & { readonly waits: (number | undefined)[] } {
@@ -263,5 +265,28 @@ describe("an attempt that the client has left", () => {
     });
     attempt(late, early);
     expect(hasUnreportedUsage(late)).toBe(false);
+  });
+});
+
+describe("a whole reply whose usage is an estimate", () => {
+  const estimated = { usage: USAGE, usageSource: "estimated" } as const;
+  const shown = (usage: JsonValue | undefined): JsonValue | undefined => {
+    const exchange = open();
+    attempt(exchange, estimated);
+    const document = writtenDocument({ choices: [], ...(usage !== undefined && { usage }) });
+    return withEstimatedUsage(exchange, { kind: "whole", status: 200, document }).document.value
+      .usage;
+  };
+
+  it.each([[undefined], [null], [{}], [{ prompt_tokens: -5, completion_tokens: 2 }], ["many"]])(
+    "shows it in place of %j",
+    (usage) => {
+      expect(shown(usage)).toMatchObject({ prompt_tokens: USAGE.promptTokens, estimated: true });
+    },
+  );
+
+  it("keeps one that can be read", () => {
+    const usage = { prompt_tokens: 5, completion_tokens: 2 };
+    expect(shown(usage)).toEqual(usage);
   });
 });

@@ -21,6 +21,7 @@ import { countPrompt, promptParts } from "@sluice/runtime/openai";
 import { countNativePrompt } from "@sluice/runtime/passthrough";
 import type { FamilyFactors } from "../../counting/family-factor.ts";
 import { isAtLeast, usageJson } from "@sluice/kit/internals";
+import { readUsage } from "@sluice/kit/openai";
 
 /** The parts of the process that an estimate needs. */
 export interface EstimateParts {
@@ -249,9 +250,9 @@ export function estimatedUsageChunk(
   return { id, object, created, model, choices: [], usage };
 }
 
-/** A whole reply with the estimate, where it has no usage. */
+/** A whole reply with the estimate, where it has no usage that can be read. */
 export function withEstimatedUsage(exchange: Exchange, reply: WholeReply): WholeReply {
   const usage = estimateOf(exchange);
-  if (usage === undefined || reply.document.value.usage !== undefined) return reply;
+  if (usage === undefined || readUsage(reply.document.value.usage) !== undefined) return reply;
   return { ...reply, document: reply.document.with({ usage }) };
 }
