@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";
+import { parseExact } from "../json/numbers/exact.ts";
 import { parseJson, putMember } from "../json/parse.ts";
 
 type Present<Members> = { [Name in keyof Members]?: Exclude<Members[Name], undefined> };
@@ -23,9 +24,21 @@ export function textIn(value: JsonValue | undefined): string | undefined {
 
 /** The object that a JSON text holds; `undefined` for any other text. */
 export function parseObject(text: string): JsonObject | undefined {
+  return objectBy(parseJson, text);
+}
+
+/**
+ * The same for the arguments of a call, to be written again. `JSON.stringify` writes each number
+ * with the value that the text has. A number that no double holds is an object of `JSON.rawJSON`.
+ */
+export function parseExactObject(text: string): JsonObject | undefined {
+  return objectBy(parseExact, text);
+}
+
+function objectBy(parse: (text: string) => unknown, text: string): JsonObject | undefined {
   if (!text.trimStart().startsWith("{")) return undefined;
   try {
-    const value: unknown = parseJson(text);
+    const value: unknown = parse(text);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -64,7 +64,8 @@ export function parseBytes(bytes: Uint8Array): Prepared {
   return { text, value: parseJson(text) };
 }
 
-function textOf(bytes: Uint8Array): string {
+/** The text of bytes, without a byte order mark. */
+export function textOf(bytes: Uint8Array): string {
   const raw = asBuffer(bytes).toString("utf8");
   return raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw;
 }

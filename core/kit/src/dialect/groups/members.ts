@@ -1,5 +1,11 @@
 /** Members of JSON objects, each checked for its type. */
 
+export { ExactValues } from "../../json/numbers/exact.ts";
 export { table } from "../../json/table.ts";
-export { parseObject as parse, present, textIn } from "../members.ts";
+export {
+  parseExactObject as parseExact,
+  parseObject as parse,
+  present,
+  textIn,
+} from "../members.ts";
 export { objectsOf } from "../reply.ts";

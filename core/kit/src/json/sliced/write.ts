@@ -5,6 +5,7 @@
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { textPieces } from "../../text-pieces.ts";
+import { isRawNumber } from "../numbers/raw.ts";
 import { lessLength } from "./length.ts";
 import { PIECE_CHARACTERS } from "./text.ts";
 
@@ -30,6 +31,7 @@ class SlicedWriter {
     if (!isLongerThan(value, PIECE_CHARACTERS)) this.#text += JSON.stringify(value);
     else if (typeof value === "string") yield* this.#string(value);
     else if (Array.isArray(value)) yield* this.#list(value as readonly JsonValue[]);
+    else if (isRawNumber(value)) this.#text += JSON.stringify(value);
     else yield* this.#object(value as JsonObject);
     if (this.#text.length > PIECE_CHARACTERS) yield this.take();
   }

@@ -1,0 +1,115 @@
+/**
+ * Numbers as their texts have them. `JSON.parse` reads a number as a double: it rounds an integer
+ * of 64 bits. See core/decisions/2026-11-29-exact-numbers.md.
+ */
+
+import type { JsonDocument, JsonObject, JsonValue } from "@sluice/contract";
+import { asBuffer } from "../as-buffer.ts";
+import { isObject } from "../narrow.ts";
+import { parseJson } from "../parse.ts";
+import { textOf } from "../prepared.ts";
+import { isRawNumber, rawNumber } from "./raw.ts";
+
+/**
+ * A number that a double may not hold: sixteen characters of digits and points, an exponent, or
+ * minus zero. Every other number has fifteen digits at most, which a double returns.
+ */
+const UNSURE = /(?:^|[:,[\s])(?:-?(?:[\d.]{16}|\d[\d.]*[eE])|-0(?:\.0*)?(?:[,\]}\s]|$))/;
+
+/**
+ * Parses JSON as `parseJson` does. A number that `JSON.stringify` would write with another value is
+ * a raw number, which it writes as the text has it. The value is for writing: code that reads it
+ * must expect objects in place of numbers.
+ */
+export function parseExact(text: string): unknown {
+  return parseJson(text, UNSURE.test(text) ? exactNumber : undefined);
+}
+
+function exactNumber(_name: string, value: unknown, context?: { readonly source?: string }) {
+  const source = context?.source;
+  return typeof value !== "number" || source === undefined || isKept(source, value)
+    ? value
+    : rawNumber(source);
+}
+
+/** Whether a number is written with the value that its text has. */
+function isKept(source: string, value: number): boolean {
+  if (!Number.isFinite(value) || Object.is(value, -0)) return false;
+  const written = String(value);
+  return written === source || decimalOf(written) === decimalOf(source);
+}
+
+const NUMBER = /^(-?)0*(\d*)(?:\.(\d*))?(?:[eE](.*))?$/;
+
+/** The one spelling of a decimal number: its digits without zeros around them, and an exponent. */
+function decimalOf(text: string): string {
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = NUMBER.exec(text) ?? [];
+  const digits = whole + fraction;
+  let from = 0;
+  let to = digits.length;
+  while (digits[from] === "0") from++;
+  while (to > from && digits[to - 1] === "0") to--;
+  if (from === to) return "0";
+  const power = Number(exponent) - fraction.length + digits.length - to;
+  return `${sign}${digits.slice(from, to)}e${power}`;
+}
+
+/**
+ * The values of one text with exact numbers. The text is parsed again on first need: where a value
+ * has a number that may be another in the text.
+ */
+export class ExactValues {
+  readonly #document: Pick<JsonDocument, "value" | "bytes">;
+  #exact: ReadonlyMap<unknown, JsonValue> | undefined;
+
+  /** `value` is what `parseJson` reads in the bytes. */
+  constructor(document: Pick<JsonDocument, "value" | "bytes">) {
+    this.#document = document;
+  }
+
+  /**
+   * An object or a list of the value as `parseExact` returns it; itself where nothing differs.
+   * Other values stay.
+   */
+  of(part: JsonValue): JsonValue {
+    if (!mayDiffer(part)) return part;
+    this.#exact ??= this.#parse();
+    return this.#exact.get(part) ?? part;
+  }
+
+  #parse(): ReadonlyMap<unknown, JsonValue> {
+    const { value, bytes } = this.#document;
+    // The characters of numbers are the same in each of the encodings.
+    const ascii = typeof bytes === "string" ? bytes : asBuffer(bytes).toString("latin1");
+    if (!UNSURE.test(ascii)) return new Map();
+    const exact = parseExact(typeof bytes === "string" ? bytes : textOf(bytes));
+    return pairs(value, exact as JsonValue);
+  }
+}
+
+/** Whether a value has a number that may be written otherwise in its text. */
+function mayDiffer(value: JsonValue | undefined): boolean {
+  // An integer below 2 ** 53 is exact. Zero may be minus zero, or a number near zero.
+  if (typeof value === "number") return value === 0 || !Number.isSafeInteger(value);
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.some((item: JsonValue) => mayDiffer(item));
+  const object = value as JsonObject;
+  return Object.keys(object).some((name) => mayDiffer(object[name]));
+}
+
+/** The objects and lists of one value, and those in the same places of another of the same text. */
+function pairs(value: JsonValue, other: JsonValue): ReadonlyMap<unknown, JsonValue> {
+  const found = new Map<unknown, JsonValue>();
+  const left: [JsonValue | undefined, JsonValue | undefined][] = [[value, other]];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [own, same] = next;
+    if (Array.isArray(own) && Array.isArray(same)) {
+      found.set(own, same);
+      for (const [at, item] of own.entries()) left.push([item as JsonValue, same[at] as JsonValue]);
+    } else if (isObject(own) && isObject(same) && !isRawNumber(same)) {
+      found.set(own, same);
+      for (const name of Object.keys(own)) left.push([own[name], same[name]]);
+    }
+  }
+  return found;
+}
