@@ -62,6 +62,7 @@ export function decodeMessage(
   if (message.type === "error" && isObject(message.error)) throw embeddedError(message.error);
   if (!Array.isArray(message.content)) throw invalidReply("has no content");
   const blocks = Members.objectsOf(message.content);
+  const exact = new Members.ExactValues({ value: message, bytes: body });
   const texts = (type: string, member: string): string =>
     blocks
       .flatMap((block) =>
@@ -81,7 +82,7 @@ export function decodeMessage(
             {
               id: block.id,
               name: names.toClient(block.name),
-              arguments: JSON.stringify(block.input ?? {}),
+              arguments: JSON.stringify(exact.of(block.input ?? {})),
             },
           ]
         : [],

@@ -50,6 +50,7 @@ export function decodeConverse(
   const message = isObject(reply.output) ? reply.output.message : undefined;
   if (!isObject(message) || !Array.isArray(message.content)) throw invalidReply("has no message");
   const blocks = Members.objectsOf(message.content);
+  const exact = new Members.ExactValues({ value: reply, bytes: body });
   const citations = blocks.flatMap(({ citationsContent: cited }) =>
     isObject(cited) ? Members.objectsOf(cited.citations) : [],
   );
@@ -68,7 +69,7 @@ export function decodeConverse(
             {
               id: call.toolUseId,
               name: names.toClient(call.name),
-              arguments: JSON.stringify(call.input ?? {}),
+              arguments: JSON.stringify(exact.of(call.input ?? {})),
             },
           ]
         : [],

@@ -21,6 +21,7 @@ import { Native } from "@sluice/kit/passthrough";
 import type {
   DecodedReply,
   EventForm,
+  JsonDocument,
   JsonObject,
   JsonValue,
   ProviderRequest,
@@ -81,7 +82,8 @@ export function decodeContent(
   let made = 0;
   const usage = Native.readUsage(reply);
   const answers = candidates.map((candidate): Chat.Answer => {
-    const content = readParts(candidate, () => callId(request, made++), names);
+    const nextId = (): string => callId(request, made++);
+    const content = readParts(candidate, { nextId, names, value: reply, bytes: body });
     return {
       text: content.text,
       reasoning: content.reasoning,
@@ -146,8 +148,11 @@ export function translateStream(
         const [candidate] = Members.objectsOf(reply.candidates);
         if (candidate === undefined) return;
         writer.begin();
-        const content = readParts(candidate, () => callId(request, made++), {
-          toClient: (name) => toClient().toClient(name),
+        const content = readParts(candidate, {
+          nextId: () => callId(request, made++),
+          names: { toClient: (name) => toClient().toClient(name) },
+          value: reply,
+          bytes: data,
         });
         writer.reasoning(content.reasoning);
         const rest = {
@@ -185,11 +190,13 @@ function checkReply(reply: JsonObject): void {
   throw upstreamError({ failure: "content_policy", message });
 }
 
-function readParts(
-  candidate: JsonObject,
-  nextId: () => string,
-  names: Pick<ToolNames.NameMap, "toClient">,
-): Content {
+/** The reply, and what its calls are read with. */
+interface Reading extends Pick<JsonDocument, "value" | "bytes"> {
+  readonly nextId: () => string;
+  readonly names: Pick<ToolNames.NameMap, "toClient">;
+}
+
+function readParts(candidate: JsonObject, reading: Reading): Content {
   const made: Content = {
     text: "",
     reasoning: "",
@@ -199,15 +206,17 @@ function readParts(
     signature: undefined,
   };
   const content = isObject(candidate.content) ? candidate.content : {};
+  let exact: Members.ExactValues | undefined;
   for (const part of Members.objectsOf(content.parts)) {
     const { text, functionCall: call, inlineData: inline } = part;
     if (isObject(call)) {
       // A name is what makes a call; pieces of arguments are sent to those alone who ask for them.
       if (typeof call.name !== "string") throw invalidReply("has a call without a name");
+      exact ??= new Members.ExactValues(reading);
       made.calls.push({
-        id: Members.textIn(call.id) ?? nextId(),
-        name: names.toClient(call.name),
-        arguments: JSON.stringify(call.args ?? {}),
+        id: Members.textIn(call.id) ?? reading.nextId(),
+        name: reading.names.toClient(call.name),
+        arguments: JSON.stringify(exact.of(call.args ?? {})),
         extra: givenSignature(part),
       });
     } else if (typeof text === "string") {

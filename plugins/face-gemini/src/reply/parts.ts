@@ -72,7 +72,7 @@ export function callParts(
  * model wrote.
  */
 function argumentsOf(text: string): JsonValue {
-  return text.trim() === "" ? {} : (Members.parse(text) ?? { invalid_arguments: text });
+  return text.trim() === "" ? {} : (Members.parseExact(text) ?? { invalid_arguments: text });
 }
 
 /** The calls of a whole message. */

@@ -63,5 +63,5 @@ export function named(start: JsonObject, index: number): JsonObject {
 /** Arguments that are no object stand under one member, so that the conversation can go on. */
 function inputOf(text: string): JsonObject {
   if (text.trim() === "") return {};
-  return Members.parse(text) ?? { invalid_arguments: text };
+  return Members.parseExact(text) ?? { invalid_arguments: text };
 }
