@@ -10,7 +10,7 @@ import {
   type ToolNames,
   type Turn,
 } from "@sluice/kit/dialect";
-import { isObject, Stages, parseJson } from "@sluice/kit";
+import { isObject, Stages } from "@sluice/kit";
 import type { JsonObject } from "@sluice/contract";
 import { isThird } from "./models.ts";
 
@@ -232,15 +232,7 @@ function resultOf(part: Chat.ResultPart, terms: PartTerms): JsonObject {
  */
 function responseOf(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text };
-  if (text.trimStart().startsWith("{")) {
-    try {
-      const value: unknown = parseJson(text);
-      if (isObject(value)) return value;
-    } catch {
-      // A text that only looks like JSON.
-    }
-  }
-  return { output: text };
+  return Members.parseExact(text) ?? { output: text };
 }
 
 /** The signature in what a client gave back: Google's own shape of it, or LiteLLM's. */

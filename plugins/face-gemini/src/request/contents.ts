@@ -97,7 +97,7 @@ function resultOf(result: Fields, calls: Calls): JsonObject {
     throw invalidField(`${path}.name`, "the name of the function");
   if (response !== undefined && !isObject(response.value))
     throw invalidField(response.path, "an object");
-  const { text, isError } = resultText(response?.value);
+  const { text, isError } = resultText(response?.value, notes);
   const content =
     media.length === 0 ? text : [...(text === "" ? [] : [{ type: "text", text }]), ...media];
   return {
@@ -109,7 +109,10 @@ function resultOf(result: Fields, calls: Calls): JsonObject {
 }
 
 /** A response of one text under the API's own keys is that text; any other is sent as JSON. */
-function resultText(response: JsonValue | undefined): {
+function resultText(
+  response: JsonValue | undefined,
+  { exact }: Notes,
+): {
   readonly text: string;
   readonly isError: boolean;
 } {
@@ -120,5 +123,5 @@ function resultText(response: JsonValue | undefined): {
   // A text that looks like an object would come back as one.
   if (isText && name === "output" && Members.parse(value) === undefined)
     return { text: value, isError: false };
-  return { text: JSON.stringify(response), isError: false };
+  return { text: JSON.stringify(exact.of(response)), isError: false };
 }

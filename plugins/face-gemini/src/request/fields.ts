@@ -3,9 +3,9 @@
  * a name: `maxOutputTokens` and `max_output_tokens` (protobuf.dev/programming-guides/json).
  */
 
-import type { JsonObject, JsonValue, NativeOnly } from "@sluice/contract";
+import type { JsonDocument, JsonObject, JsonValue, NativeOnly } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { invalidField } from "@sluice/kit/dialect";
+import { invalidField, Members } from "@sluice/kit/dialect";
 
 /** A value and its place in the client's body. */
 export interface Placed {
@@ -25,14 +25,20 @@ function snakeOf(name: string): string {
   return snake;
 }
 
-/** What a translation leaves out. */
+/** What a translation leaves out, and what it looks up. */
 export class Notes {
+  /** The values of the document, for a text that is made of one. */
+  readonly exact: Members.ExactValues;
   /** Paths without effect on another model's answer. */
   readonly dropped = new Set<string>();
   /** What only Google's own API can say. */
   readonly only: NativeOnly[] = [];
   /** The paths of it that the translation has no place for. */
   readonly untranslated: string[] = [];
+
+  constructor(document: JsonDocument) {
+    this.exact = new Members.ExactValues(document);
+  }
 
   drop(found: Placed | undefined): void {
     if (found !== undefined) this.dropped.add(found.path);

@@ -79,7 +79,9 @@ export class ModelMessage {
       type: "function",
       function: {
         name,
-        arguments: JSON.stringify(args === undefined ? {} : given?.value),
+        arguments: JSON.stringify(
+          args === undefined ? {} : call.notes.exact.of(given?.value ?? {}),
+        ),
       },
       ...(signature === undefined ? {} : { extra_content: extraOf(signature) }),
     });

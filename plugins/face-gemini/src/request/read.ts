@@ -42,7 +42,7 @@ export function* requestStages(
   client: ClientRequest,
 ): Stages.Of<FaceRequest<State>> {
   const { model, action } = readAction(client);
-  const notes = new Notes();
+  const notes = new Notes(document);
   const whole = new Fields(document.value, "", notes);
   // Counting takes the contents alone, or a whole request under a name of its own.
   const inner = action === "countTokens" ? whole.object("generateContentRequest") : undefined;

@@ -133,16 +133,19 @@ function call(block: JsonObject, path: string, notes: Notes): JsonObject {
   return {
     id: upstreamCallId(name(block.id, `${path}.id`)),
     type: "function",
-    function: { name: name(block.name, `${path}.name`), arguments: argumentsOf(block, path) },
+    function: {
+      name: name(block.name, `${path}.name`),
+      arguments: argumentsOf(block, path, notes),
+    },
     ...marker(block, path),
   };
 }
 
 /** The arguments as text. What the model wrote instead of an object is returned as it was. */
-function argumentsOf({ input }: JsonObject, path: string): string {
+function argumentsOf({ input }: JsonObject, path: string, { exact }: Notes): string {
   const value = object(isSet(input) ? input : {}, `${path}.input`);
   const written = value.invalid_arguments;
   return isObject(value) && typeof written === "string" && Object.keys(value).length === 1
     ? written
-    : JSON.stringify(value);
+    : JSON.stringify(exact.of(value));
 }

@@ -1,11 +1,13 @@
 /** Members of a client's document, each checked for its type. A member that is null is absent. */
 
-import type { JsonObject, JsonValue, NativeOnly } from "@sluice/contract";
+import type { JsonDocument, JsonObject, JsonValue, NativeOnly } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { invalidField } from "@sluice/kit/dialect";
+import { invalidField, Members } from "@sluice/kit/dialect";
 
-/** What the reading of one request notes beside the body. */
+/** What the reading of one request notes beside the body, and what it looks up. */
 export interface Notes {
+  /** The values of the document, for a text that is made of one. */
+  readonly exact: Members.ExactValues;
   /** See `FaceRequest.nativeOnly`. */
   native(path: string, what: string): void;
   /** See `FaceRequest.dropped`. Indices are left out of the path, so that the list stays short. */
@@ -16,9 +18,14 @@ export interface Notes {
 
 /** Notes, and what they hold. */
 export class NoteBook implements Notes {
+  readonly exact: Members.ExactValues;
   readonly #native: NativeOnly[] = [];
   readonly #dropped = new Set<string>();
   #hasMarks = false;
+
+  constructor(document: JsonDocument) {
+    this.exact = new Members.ExactValues(document);
+  }
 
   native(path: string, what: string): void {
     this.#native.push({ path, what });

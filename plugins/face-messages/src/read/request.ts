@@ -62,10 +62,11 @@ export function readRequest(
 
 /** The same in stages: a conversation may be long. */
 export function* requestStages(
-  { value }: JsonDocument,
+  document: JsonDocument,
   { path }: Pick<ClientRequest, "path">,
 ): Stages.Of<FaceRequest<JsonObject>> {
-  const notes = new NoteBook();
+  const { value } = document;
+  const notes = new NoteBook(document);
   const isCount = path.endsWith("/count_tokens");
   const limit = maxTokens(value, isCount);
   const body = Members.present({

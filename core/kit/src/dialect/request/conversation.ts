@@ -5,7 +5,6 @@
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
-import { parseJson } from "../../json/parse.ts";
 import * as Stages from "../../stages.ts";
 import {
   cacheMarker,
@@ -17,6 +16,7 @@ import {
   type ThinkingPart,
 } from "./parts.ts";
 import { inGivenOrder } from "./content-order.ts";
+import { parseExactObject } from "../members.ts";
 import { invalidField, type Refuse } from "../refusal.ts";
 
 /** A tool call of the model. */
@@ -28,8 +28,8 @@ export interface CallPart {
   /** The arguments as the client sent them. */
   readonly arguments: string;
   /**
-   * The arguments as an object. Arguments that are not a JSON object stand under
-   * `invalid_arguments`, so that the turn can be sent.
+   * The arguments as an object, with the numbers of `Members.parseExact`. Arguments that are not a
+   * JSON object stand under `invalid_arguments`, so that the turn can be sent.
    */
   readonly input: JsonObject;
   readonly cacheControl?: JsonObject;
@@ -256,13 +256,8 @@ function legacyId(name: string, { legacy }: Seen): string {
 function readArguments(value: JsonValue | undefined): Pick<CallPart, "arguments" | "input"> {
   const text = typeof value === "string" ? value : isObject(value) ? JSON.stringify(value) : "";
   if (text.trim() === "") return { arguments: text, input: {} };
-  try {
-    const parsed: unknown = parseJson(text);
-    if (isObject(parsed)) return { arguments: text, input: parsed };
-  } catch {
-    // The model may have written invalid JSON. Its next turn must still see it.
-  }
-  return { arguments: text, input: { invalid_arguments: text } };
+  // The model may have written invalid JSON. Its next turn must still see it.
+  return { arguments: text, input: parseExactObject(text) ?? { invalid_arguments: text } };
 }
 
 /** A marker on a message applies to its last block. */
