@@ -134,7 +134,8 @@ export function translateStream(
       writer.usage(usage);
     };
     let finish: { readonly native: string; readonly details: JsonObject } | undefined;
-    const toClient = (): ToolNames.NameMap => (mapped ??= names());
+    const toClient = (name: string): string => (mapped ??= names()).toClient(name);
+    const nextId = (): string => callId(request, made++);
     return {
       // Every event has the counts so far: those of the last one are read, at the end.
       repeated: (data) => (counted = data),
@@ -148,12 +149,8 @@ export function translateStream(
         const [candidate] = Members.objectsOf(reply.candidates);
         if (candidate === undefined) return;
         writer.begin();
-        const content = readParts(candidate, {
-          nextId: () => callId(request, made++),
-          names: { toClient: (name) => toClient().toClient(name) },
-          value: reply,
-          bytes: data,
-        });
+        const reading = { nextId, names: { toClient }, value: reply, bytes: data };
+        const content = readParts(candidate, reading);
         writer.reasoning(content.reasoning);
         const rest = {
           ...besides(content, candidate),

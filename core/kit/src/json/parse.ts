@@ -22,7 +22,11 @@ const STAND_IN = `#${randomBytes(12).toString("base64url")}`;
 const NEEDS_ESCAPE = /["\\\u0000-\u001f]/;
 
 /** The second argument of `JSON.parse`. Names that need an escape have another name there. */
-type Revive = (name: string, value: unknown, context?: { readonly source?: string }) => unknown;
+export type Revive = (
+  name: string,
+  value: unknown,
+  context?: { readonly source?: string },
+) => unknown;
 
 /**
  * Parses JSON as `JSON.parse` is specified; that of V8 misreads names with escapes. Throws its

@@ -27,6 +27,7 @@ export function* messagesOf(
     if (role === "model") {
       answer ??= new ModelMessage(calls);
       for (const part of parts) {
+        yield* notes.exact.prepare(part.value);
         answer.add(content.inner(part));
         if (clock.isOver()) yield;
       }
@@ -72,6 +73,7 @@ function* userMessages(
   for (const each of parts) {
     if (clock.isOver()) yield;
     const part = content.inner(each);
+    yield* part.notes.exact.prepare(each.value);
     part.get("thought");
     part.get("thoughtSignature");
     const result = part.object("functionResponse");

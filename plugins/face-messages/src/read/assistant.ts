@@ -39,7 +39,9 @@ export function* readAssistant(
   const answer: Answer = { thoughts: [], content: [], calls: [], order: [], extra: undefined };
   const at = `${path}.content`;
   for (const [index, each] of array(content, at).entries()) {
-    readBlock(object(each, `${at}[${index}]`), `${at}[${index}]`, answer, notes);
+    const block = object(each, `${at}[${index}]`);
+    if (block.type === "tool_use") yield* notes.exact.prepare(block.input);
+    readBlock(block, `${at}[${index}]`, answer, notes);
     if (clock.isOver()) yield;
   }
   const { thoughts, calls, order } = answer;

@@ -5,9 +5,13 @@
 
 import type { JsonDocument, JsonObject, JsonValue } from "@sluice/contract";
 import { asBuffer } from "../as-buffer.ts";
+import type { ShapeLimits } from "../members.ts";
 import { isObject } from "../narrow.ts";
+import { decodePages, pagedText } from "../paged-text.ts";
 import { parseJson } from "../parse.ts";
 import { textOf } from "../prepared.ts";
+import { parseInSlices } from "../sliced/parse.ts";
+import * as Stages from "../../stages.ts";
 import { isRawNumber, rawNumber } from "./raw.ts";
 
 /**
@@ -22,7 +26,9 @@ const UNSURE = /(?:^|[:,[\s])(?:-?(?:[\d.]{16}|\d[\d.]*[eE])|-0(?:\.0*)?(?:[,\]}
  * must expect objects in place of numbers.
  */
 export function parseExact(text: string): unknown {
-  return parseJson(text, UNSURE.test(text) ? exactNumber : undefined);
+  const value = parseJson(text) as JsonValue;
+  // A walk over the values takes a sixth of the time of the expression.
+  return mayDiffer(value) && UNSURE.test(text) ? parseJson(text, exactNumber) : value;
 }
 
 function exactNumber(_name: string, value: unknown, context?: { readonly source?: string }) {
@@ -54,6 +60,13 @@ function decimalOf(text: string): string {
   return `${sign}${digits.slice(from, to)}e${power}`;
 }
 
+/** A text of so many characters is read in stages. */
+const LARGE_CHARACTERS = 262_144;
+/** Characters that are tested in one call, and the most that a match has. */
+const TEST_CHARACTERS = 16_384;
+const OVERLAP_CHARACTERS = 24;
+const UNBOUNDED: ShapeLimits = { maxDepth: Infinity, maxNodes: Infinity };
+
 /**
  * The values of one text with exact numbers. The text is parsed again on first need: where a value
  * has a number that may be another in the text.
@@ -77,32 +90,75 @@ export class ExactValues {
     return this.#exact.get(part) ?? part;
   }
 
+  /**
+   * Reads the text of a large document in stages, where `of` will need it for a part. That of any
+   * other is read by `of`.
+   */
+  *prepare(part: JsonValue | undefined): Stages.Of<void> {
+    if (this.#exact !== undefined || !mayDiffer(part)) return;
+    const { value, bytes } = this.#document;
+    if (bytes.length >= LARGE_CHARACTERS) this.#exact = yield* pairsInStages(value, bytes);
+  }
+
   #parse(): ReadonlyMap<unknown, JsonValue> {
     const { value, bytes } = this.#document;
     // The characters of numbers are the same in each of the encodings.
     const ascii = typeof bytes === "string" ? bytes : asBuffer(bytes).toString("latin1");
     if (!UNSURE.test(ascii)) return new Map();
-    const exact = parseExact(typeof bytes === "string" ? bytes : textOf(bytes));
-    return pairs(value, exact as JsonValue);
+    const exact = parseJson(typeof bytes === "string" ? bytes : textOf(bytes), exactNumber);
+    return Stages.atOnce(pairs(value, exact as JsonValue));
   }
 }
 
+/** The same as `pairs` of a value and its text. */
+function* pairsInStages(
+  value: JsonObject,
+  bytes: Uint8Array | string,
+): Stages.Of<ReadonlyMap<unknown, JsonValue>> {
+  const text =
+    typeof bytes === "string"
+      ? pagedText(bytes)
+      : ((yield* decodePages(bytes)) ?? pagedText(textOf(bytes)));
+  yield;
+  const clock = new Stages.Clock();
+  let isUnsure = false;
+  for (let from = 0; from < text.length && !isUnsure; from += TEST_CHARACTERS) {
+    isUnsure = UNSURE.test(text.slice(from, from + TEST_CHARACTERS + OVERLAP_CHARACTERS));
+    if (clock.isOver()) yield;
+  }
+  if (!isUnsure) return new Map();
+  const { value: exact } = yield* parseInSlices(text, UNBOUNDED, exactNumber);
+  return yield* pairs(value, exact as JsonValue);
+}
+
+/**
+ * Integers below it are taken as they are. What a text may have behind their point is less than
+ * half of the distance between two doubles there: 2 ** -10.
+ */
+const SURE_BELOW = 2 ** 44;
+
 /** Whether a value has a number that may be written otherwise in its text. */
 function mayDiffer(value: JsonValue | undefined): boolean {
-  // An integer below 2 ** 53 is exact. Zero may be minus zero, or a number near zero.
-  if (typeof value === "number") return value === 0 || !Number.isSafeInteger(value);
+  if (typeof value === "number") return !isSure(value);
   if (typeof value !== "object" || value === null) return false;
   if (Array.isArray(value)) return value.some((item: JsonValue) => mayDiffer(item));
   const object = value as JsonObject;
   return Object.keys(object).some((name) => mayDiffer(object[name]));
 }
 
+/** Zero may be minus zero, or a number near zero. */
+function isSure(value: number): boolean {
+  return value !== 0 && Number.isInteger(value) && Math.abs(value) < SURE_BELOW;
+}
+
 /** The objects and lists of one value, and those in the same places of another of the same text. */
-function pairs(value: JsonValue, other: JsonValue): ReadonlyMap<unknown, JsonValue> {
+function* pairs(value: JsonValue, other: JsonValue): Stages.Of<ReadonlyMap<unknown, JsonValue>> {
+  const clock = new Stages.Clock();
   const found = new Map<unknown, JsonValue>();
   const left: [JsonValue | undefined, JsonValue | undefined][] = [[value, other]];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const [own, same] = next;
+    if (clock.isOver()) yield;
     if (Array.isArray(own) && Array.isArray(same)) {
       found.set(own, same);
       for (const [at, item] of own.entries()) left.push([item as JsonValue, same[at] as JsonValue]);

@@ -6,7 +6,7 @@
 
 import type { Member, ShapeFault, ShapeLimits } from "../members.ts";
 import { pagedText, type PagedText, pageStart } from "../paged-text.ts";
-import { parseJson } from "../parse.ts";
+import { parseJson, type Revive } from "../parse.ts";
 import { Outline } from "./outline.ts";
 import { SlicedString } from "./string.ts";
 import { skipSpace, unexpected } from "./text.ts";
@@ -38,13 +38,19 @@ export interface Sliced {
 
 /**
  * The value of a text as `JSON.parse` returns it, and the offsets of `readMembers`. It yields where
- * other work may run. Throws a `SyntaxError`.
+ * other work may run. Throws a `SyntaxError`. `revive` is called for the values of each piece, and
+ * for the piece: it may replace numbers, strings, booleans and null.
  */
 export function* parseInSlices(
   text: string | PagedText,
   limits: ShapeLimits,
+  revive?: Revive,
 ): Generator<void, Sliced, undefined> {
-  const parser = new SlicedParser(typeof text === "string" ? pagedText(text) : text, limits);
+  const parser = new SlicedParser(
+    typeof text === "string" ? pagedText(text) : text,
+    limits,
+    revive,
+  );
   while (parser.walk()) yield;
   return parser;
 }
@@ -58,17 +64,17 @@ class SlicedParser implements Sliced {
   readonly #outline: Outline;
   #at = 0;
 
-  constructor(text: PagedText, limits: ShapeLimits) {
+  constructor(text: PagedText, limits: ShapeLimits, revive?: Revive) {
     this.#text = text;
     this.#string = new SlicedString(text);
-    this.#values = new OpenValues(text);
+    this.#values = new OpenValues(text, revive);
     this.#outline = new Outline(text, limits);
     this.#at = skipSpace(text, 0);
     if (!this.#outline.reach(this.#at)) return;
     const first = text.charCodeAt(this.#at);
     // A value that is neither an array nor an object is one piece.
     if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {
-      this.value = parseJson(text.slice(0, text.length));
+      this.value = parseJson(text.slice(0, text.length), revive);
       this.#at = text.length;
     }
   }

@@ -1,7 +1,7 @@
 /** The lists and objects whose end is not reached yet, and the parsed part of each. */
 
 import type { PagedText } from "../paged-text.ts";
-import { parseJson, putMember } from "../parse.ts";
+import { parseJson, putMember, type Revive } from "../parse.ts";
 import { CLOSE_BRACE, CLOSE_BRACKET, PIECE_CHARACTERS, skipSpace, unexpected } from "./text.ts";
 
 type Container = Record<string, unknown> | unknown[];
@@ -30,9 +30,11 @@ export class OpenValues {
   /** The innermost open value. */
   innermost: OpenValue | undefined;
   readonly #open: OpenValue[] = [];
+  readonly #revive: Revive | undefined;
 
-  constructor(text: PagedText) {
+  constructor(text: PagedText, revive?: Revive) {
     this.#text = text;
+    this.#revive = revive;
   }
 
   get depth(): number {
@@ -114,6 +116,6 @@ export class OpenValues {
 
   #piece(open: OpenValue, from: number, end: number): Container {
     const piece = this.#text.slice(from, end);
-    return parseJson(open.isObject ? `{${piece}}` : `[${piece}]`) as Container;
+    return parseJson(open.isObject ? `{${piece}}` : `[${piece}]`, this.#revive) as Container;
   }
 }

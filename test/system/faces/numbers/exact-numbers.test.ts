@@ -4,10 +4,14 @@
  */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fourProviders, PROVIDER_ENVIRONMENT, PROVIDERS } from "../support/faces/four-providers.ts";
-import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
-import { createNativeUpstream, type NativeUpstream } from "../support/native-upstream.ts";
-import { createWorkspace } from "../support/workspace.ts";
+import {
+  fourProviders,
+  PROVIDER_ENVIRONMENT,
+  PROVIDERS,
+} from "../../support/faces/four-providers.ts";
+import { type GatewayProcess, startGateway } from "../../support/gateway-process.ts";
+import { createNativeUpstream, type NativeUpstream } from "../../support/native-upstream.ts";
+import { createWorkspace } from "../../support/workspace.ts";
 
 let upstream: NativeUpstream;
 let gateway: GatewayProcess;
@@ -151,11 +155,12 @@ it("numbers of a function's response are those of the client: gemini", async () 
   expect(plain(String(upstream.requests.at(-1)?.body))).toContain(`{${NUMBERS}}`);
 });
 
-it("a large conversation has them too", async () => {
-  const large = `{"role":"user","content":"${"x".repeat(3_000_000)}"}`;
-  for (const provider of ["openai", "gemini"] as const) {
-    upstream.reply(200, "application/json", WHOLE[provider]);
-    await ask("messages", provider, HISTORIES.messages.replace(QUESTION, large));
-    expect(plain(String(upstream.requests.at(-1)?.body))).toContain(NUMBERS);
-  }
+it.each([
+  ["messages", "openai"],
+  ["messages", "gemini"],
+  ["gemini", "anthropic"],
+] as const)("a large history has them too: %s to %s", async (face, provider) => {
+  upstream.reply(200, "application/json", WHOLE[provider]);
+  await ask(face, provider, HISTORIES[face].replace('"x"', `"${"x".repeat(3_000_000)}"`));
+  expect(plain(String(upstream.requests.at(-1)?.body))).toContain(NUMBERS);
 });
