@@ -111,7 +111,7 @@ function adapted(document: JsonDocument, request: ProviderRequest, preset: Prese
 function repaired(decoded: DecodedReply, request: ProviderRequest, preset: Preset): DecodedReply {
   const { value } = decoded.document;
   const chunks = new Compatible.ChunkRepairer(preset.finish ?? {}, request.replyId);
-  const complete = chunks.repair(value);
+  const complete = chunks.repair(decoded.document);
   if (complete === value) return decoded;
   return {
     document: decoded.document.with(complete),

@@ -3,8 +3,9 @@
  * without ids, own finish reasons and usages. A complete value stays the same object.
  */
 
-import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
+import { GatewayError, type JsonDocument, type JsonObject, type JsonValue } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
+import { ExactValues } from "../../json/numbers/exact.ts";
 import { readEmbeddedError } from "../errors.ts";
 import { readUsage } from "../usage.ts";
 
@@ -27,6 +28,8 @@ export class ChunkRepairer {
   readonly #callPrefix: string;
   /** Ids of the calls so far, by choice. */
   readonly #calls = new Map<JsonValue | undefined, string[]>();
+  /** The reply or the chunk that is repaired. */
+  #repaired: Pick<JsonDocument, "value" | "bytes"> | undefined;
 
   constructor(reasons: OwnFinishReasons, replyId: string) {
     this.#reasons = reasons;
@@ -34,8 +37,10 @@ export class ChunkRepairer {
   }
 
   /** A reply or a chunk; the same object when it is complete. Throws the failure of a choice. */
-  repair(value: JsonObject): JsonObject {
+  repair(document: Pick<JsonDocument, "value" | "bytes">): JsonObject {
+    const { value } = document;
     const { choices } = value;
+    this.#repaired = document;
     if (!Array.isArray(choices) || isObject(value.error)) return value;
     const repaired = choices.map((choice: JsonValue) =>
       isObject(choice) ? this.#choice(choice) : choice,
@@ -119,10 +124,16 @@ export class ChunkRepairer {
         ? made
         : {
             ...made,
-            arguments:
-              made.arguments === undefined && isDelta ? "" : JSON.stringify(made.arguments ?? {}),
+            arguments: made.arguments === undefined && isDelta ? "" : this.#text(made.arguments),
           },
     };
+  }
+
+  /** Arguments that a server sends as an object. */
+  #text(given: JsonValue | undefined): string {
+    const said = this.#repaired;
+    const value = given ?? {};
+    return JSON.stringify(said === undefined ? value : new ExactValues(said).of(value));
   }
 
   /** The finish reason of a whole reply without one. The choice is marked as inferred. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError, type JsonObject, type ProviderRequest, type Usage } from "@sluice/contract";
-import { documentOf } from "../../json/document.ts";
+import { documentOf, writtenDocument } from "../../json/document.ts";
 import { createRepairedTranslator } from "./repaired-stream.ts";
 import { ChunkRepairer } from "./chunk-repairs.ts";
 
@@ -98,12 +98,13 @@ describe("a repaired stream", () => {
 describe("a repairer", () => {
   it("counts the calls of each choice for itself", () => {
     const call = (name: string): JsonObject => ({ function: { name, arguments: "{}" } });
-    const made = new ChunkRepairer({}, "chatcmpl-reply").repair({
+    const reply = {
       choices: [
         { index: 0, message: { tool_calls: [call("a"), call("b")] }, finish_reason: "stop" },
         { index: 1, message: { content: "x" }, finish_reason: "stop" },
       ],
-    });
+    };
+    const made = new ChunkRepairer({}, "chatcmpl-reply").repair(writtenDocument(reply));
     const [first, second] = made.choices as [JsonObject, JsonObject];
     expect(first).toMatchObject({
       finish_reason: "tool_calls",
@@ -117,6 +118,16 @@ describe("a repairer", () => {
       choices: [{ index: 0, message: { content: "x" }, finish_reason: "stop" }],
       usage: USAGE,
     };
-    expect(new ChunkRepairer({}, "r").repair(reply)).toBe(reply);
+    expect(new ChunkRepairer({}, "r").repair(writtenDocument(reply))).toBe(reply);
+  });
+
+  it("keeps the numbers of arguments that are an object", () => {
+    const given = '{"id":1234567890123456789,"x":[1e400,-0]}';
+    const said = `{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":${given}}}]}`;
+    const whole = documentOf(`{"choices":[{"index":0,"message":${said},"finish_reason":"stop"}]}`);
+    const written = JSON.stringify(given);
+    expect(JSON.stringify(new ChunkRepairer({}, "r").repair(whole))).toContain(written);
+    const { frames } = play([`{"choices":[{"index":0,"delta":${said},"finish_reason":null}]}`]);
+    expect(frames[0]?.text).toContain(written);
   });
 });

@@ -67,7 +67,7 @@ class RepairedTranslator implements StreamTranslator {
   }
 
   #chunk(event: UpstreamEvent, chunk: JsonObject, sink: StreamSink): void {
-    const repaired = this.#repairer.repair(chunk);
+    const repaired = this.#repairer.repair({ value: chunk, bytes: event.data });
     const { usage, ...content } = repaired;
     const choices = Array.isArray(repaired.choices) ? repaired.choices : undefined;
     this.#isFinished ||= choices?.some(hasFinish) === true;

@@ -120,7 +120,7 @@ describe("thoughts under another name", () => {
           const parsed = objectOf(text);
           if (parsed === undefined) continue;
           renamings++;
-          const repaired = new ChunkRepairer({}, "r").repair(parsed);
+          const repaired = new ChunkRepairer({}, "r").repair({ value: parsed, bytes: text });
           expect(repaired).not.toBe(parsed);
           expect(JSON.parse(renamed)).toEqual(repaired);
           expect(renamed.replace('"reasoning_content"', '"reasoning"')).toBe(text);
