@@ -2,7 +2,6 @@
 
 declare global {
   // The members of JSON that the library of TypeScript does not declare yet.
-  // oxlint-disable-next-line typescript/consistent-type-definitions
   interface JSON {
     rawJSON(text: string): object;
     isRawJSON(value: unknown): boolean;
