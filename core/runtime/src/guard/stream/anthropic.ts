@@ -2,14 +2,8 @@
 
 import type { JsonObject, TextPart } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import {
-  NOTHING,
-  otherMembers,
-  splitPieces,
-  type StreamDialect,
-  type StreamPiece,
-  writePieces,
-} from "./dialect.ts";
+import { NOTHING, otherMembers, type StreamDialect, type StreamPiece } from "./dialect.ts";
+import { splitPieces, writePieces } from "./pieces.ts";
 
 /** Members with the text of a channel, or without text. */
 const EVENT_MEMBERS = new Set(["type", "index", "usage"]);

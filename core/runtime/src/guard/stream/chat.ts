@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue, TextPart } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { type JsonPath, setAt } from "@sluice/kit/internals";
+import type { JsonPath } from "@sluice/kit/internals";
 import {
   NOTHING,
   otherMembers,
@@ -10,6 +10,7 @@ import {
   type StreamDialect,
   type StreamPiece,
 } from "./dialect.ts";
+import { splitPieces, type SplitObject, writePieces } from "./pieces.ts";
 
 /** Members of a delta with running text, and their parts. */
 const DELTA_PARTS: readonly (readonly [string, TextPart])[] = [
@@ -90,61 +91,52 @@ export const chatStream: StreamDialect = {
     return ends === undefined ? { pieces } : { pieces, ends };
   },
   write(chunk, pieces, texts) {
-    let changed = chunk;
-    for (const [index, piece] of pieces.entries()) {
-      changed = setAt(changed, piece.path, texts[index] ?? "");
-      const at = piece.path[1];
-      const choice = Array.isArray(changed.choices)
-        ? (changed.choices as readonly JsonValue[])[at as number]
-        : undefined;
+    const changed = writePieces(chunk, pieces, texts);
+    if (!Array.isArray(changed.choices)) return changed;
+    const edited = new Set(pieces.map(({ path }) => (path[0] === "choices" ? path[1] : undefined)));
+    const choices = (changed.choices as readonly JsonValue[]).map((choice, at) =>
       // Log probabilities would reveal the original text token by token.
-      if (isObject(choice) && choice.logprobs !== undefined && choice.logprobs !== null)
-        changed = setAt(changed, ["choices", at as number, "logprobs"], null);
-    }
-    return changed;
+      edited.has(at) && isObject(choice) && (choice.logprobs ?? null) !== null
+        ? { ...choice, logprobs: null }
+        : choice,
+    );
+    return { ...changed, choices };
   },
-  split(chunk, pieces) {
-    return pieces.map((piece, index) => {
-      const choices = (chunk.choices as readonly JsonValue[])[
-        piece.path[1] as number
-      ] as JsonObject;
-      const isFirstOfChoice =
-        pieces.findIndex((other) => other.path[1] === piece.path[1]) === index;
-      const isLastOfChoice =
-        pieces.findLastIndex((other) => other.path[1] === piece.path[1]) === index;
-      const delta = deltaOf(choices, piece, isFirstOfChoice);
-      const { usage, ...rest } = chunk;
-      const one: JsonObject = {
-        ...choices,
-        ...(choices.delta === undefined ? {} : { delta }),
-        ...(isLastOfChoice ? {} : { finish_reason: null, logprobs: null }),
-      };
-      return {
-        ...rest,
-        choices: [one],
-        ...(usage !== undefined && index === pieces.length - 1 ? { usage } : {}),
-      };
-    });
-  },
+  split: (chunk, pieces) => splitPieces(chunk, pieces, splitMember),
 };
 
-/** A delta with one of its texts. The first of its choice also has the other members. */
-function deltaOf(choice: JsonObject, piece: StreamPiece, isFirst: boolean): JsonObject {
-  const delta = isObject(choice.delta) ? choice.delta : {};
-  const name = piece.path[3];
-  const others = isFirst
-    ? Object.fromEntries(
-        Object.entries(delta).filter(
-          ([key]) => key !== "tool_calls" && !DELTA_PARTS.some(([part]) => part === key),
-        ),
-      )
-    : {};
-  if (name === "tool_calls") {
-    const call = (delta.tool_calls as readonly JsonValue[])[piece.path[4] as number];
-    return { ...others, tool_calls: [call as JsonValue] };
-  }
-  return { ...others, ...(typeof name === "string" ? { [name]: delta[name] } : {}) };
+/** The members of a chunk that each part of it has. */
+const SHARED_MEMBERS = new Set([
+  "id",
+  "object",
+  "created",
+  "model",
+  "system_fingerprint",
+  "service_tier",
+  "provider",
+]);
+/** The members of a chunk that its last part has. */
+const LAST_MEMBERS = new Set(["usage", "x_groq", "time_info"]);
+
+/** The member of a chunk, of a choice or of an object in its delta, in one part of the chunk. */
+function splitMember(
+  name: string,
+  value: JsonValue | undefined,
+  { depth, isFirst, isLast }: SplitObject,
+): JsonValue | undefined {
+  const first = isFirst ? value : undefined;
+  const last = isLast ? value : undefined;
+  if (depth === 0) return SHARED_MEMBERS.has(name) ? value : LAST_MEMBERS.has(name) ? last : first;
+  if (name === "index") return value;
+  if (depth > CHOICE_DEPTH) return name === "type" ? value : first;
+  if (name === "finish_reason") return isLast ? value : null;
+  // Log probabilities would reveal the original text of the other parts token by token.
+  if (name === "logprobs") return isFirst && isLast ? value : null;
+  return CHOICE_MEMBERS.has(name) ? last : first;
 }
+
+/** The depth of a choice in a chunk. */
+const CHOICE_DEPTH = 2;
 
 function readDelta(delta: JsonObject, prefix: string, base: JsonPath, pieces: StreamPiece[]): void {
   for (const [name, part] of DELTA_PARTS) {

@@ -3,14 +3,8 @@
 import type { JsonObject } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import type { JsonPath } from "@sluice/kit/internals";
-import {
-  NOTHING,
-  otherMembers,
-  splitPieces,
-  type StreamDialect,
-  type StreamPiece,
-  writePieces,
-} from "./dialect.ts";
+import { NOTHING, otherMembers, type StreamDialect, type StreamPiece } from "./dialect.ts";
+import { splitPieces, writePieces } from "./pieces.ts";
 
 /** Members with the text of a channel, or without text. */
 const EVENT_MEMBERS = new Set(["type", "id", "index", "delta"]);

@@ -1,7 +1,7 @@
 /** The places of texts in the events of a streamed reply, for each dialect. */
 
 import type { JsonObject, JsonValue, TextPart } from "@sluice/contract";
-import { type JsonPath, setAt } from "@sluice/kit/internals";
+import type { JsonPath } from "@sluice/kit/internals";
 import { bodyTexts } from "@sluice/kit/guard";
 
 /** A text in an event. */
@@ -46,8 +46,15 @@ export interface StreamDialect {
    * are removed.
    */
   write(event: JsonObject, pieces: readonly StreamPiece[], texts: readonly string[]): JsonObject;
-  /** The event split into one for each piece, in order. */
-  split(event: JsonObject, pieces: readonly StreamPiece[]): readonly JsonObject[];
+  /** The event split into one for each running text, in order. */
+  split(event: JsonObject, pieces: readonly StreamPiece[]): readonly SplitEvent[];
+}
+
+/** A part of an event with a single running text. */
+export interface SplitEvent {
+  readonly event: JsonObject;
+  /** The text, in its place in this event. Its channel is that of the original event. */
+  readonly piece: StreamPiece;
 }
 
 /** An event without texts. */
@@ -106,30 +113,4 @@ export function otherMembers(
     pieces.push(...otherPieces(rest, base));
   }
   return pieces;
-}
-
-/** The event with other texts in the places of its pieces. */
-export function writePieces(
-  event: JsonObject,
-  pieces: readonly StreamPiece[],
-  texts: readonly string[],
-): JsonObject {
-  let changed = event;
-  for (const [index, piece] of pieces.entries())
-    changed = setAt(changed, piece.path, texts[index] ?? "");
-  return changed;
-}
-
-/** One event for each piece, with the texts of the other pieces empty. */
-export function splitPieces(
-  event: JsonObject,
-  pieces: readonly StreamPiece[],
-): readonly JsonObject[] {
-  return pieces.map((piece) =>
-    writePieces(
-      event,
-      pieces,
-      pieces.map((other) => (other === piece ? piece.text : "")),
-    ),
-  );
 }

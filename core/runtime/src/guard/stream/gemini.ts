@@ -3,14 +3,8 @@
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import type { JsonPath } from "@sluice/kit/internals";
-import {
-  otherMembers,
-  otherPieces,
-  splitPieces,
-  type StreamDialect,
-  type StreamPiece,
-  writePieces,
-} from "./dialect.ts";
+import { otherMembers, otherPieces, type StreamDialect, type StreamPiece } from "./dialect.ts";
+import { splitPieces, type SplitObject, writePieces } from "./pieces.ts";
 
 /** Members with the text of a channel, or without text. */
 const EVENT_MEMBERS = new Set([
@@ -51,12 +45,28 @@ export const geminiStream: StreamDialect = {
     return ends === undefined ? { pieces } : { pieces, ends };
   },
   write: writePieces,
-  split(event, pieces) {
-    // The finish reason and the usage belong to the last of them.
-    const events = splitPieces(event, pieces);
-    return events.map((one, index) => (index === events.length - 1 ? one : withoutEnd(one)));
-  },
+  split: (event, pieces) => splitPieces(event, pieces, splitMember),
 };
+
+/** The depth of a candidate in an event. */
+const CANDIDATE_DEPTH = 2;
+
+/** The member of an event, of a candidate or of its content, in one part of the event. */
+function splitMember(
+  name: string,
+  value: JsonValue | undefined,
+  { depth, isFirst, isLast }: SplitObject,
+): JsonValue | undefined {
+  if (depth === 0) {
+    if (name === "usageMetadata") return isLast ? value : undefined;
+    return isFirst || EVENT_MEMBERS.has(name) ? value : undefined;
+  }
+  if (name === "index" || name === "role") return value;
+  if (depth > CANDIDATE_DEPTH) return isFirst ? value : undefined;
+  // Log probabilities would reveal the original text of the other parts token by token.
+  if (name === "logprobsResult" && !isFirst) return undefined;
+  return isLast ? value : undefined;
+}
 
 function readParts(
   content: JsonObject,
@@ -85,14 +95,4 @@ function readParts(
     }
     pieces.push(...otherMembers(part, path, PART_MEMBERS));
   }
-}
-
-function withoutEnd(event: JsonObject): JsonObject {
-  const { usageMetadata: _usage, ...rest } = event;
-  const candidates = (event.candidates as readonly JsonValue[]).map((candidate) => {
-    if (!isObject(candidate)) return candidate;
-    const { finishReason: _reason, ...others } = candidate;
-    return others;
-  });
-  return { ...rest, candidates };
 }

@@ -5,9 +5,10 @@ import { isObject } from "@sluice/kit";
 import { anthropicStream } from "./anthropic.ts";
 import { chatStream } from "./chat.ts";
 import { cohereStream } from "./cohere.ts";
-import { NOTHING, otherPieces, splitPieces, type StreamDialect, writePieces } from "./dialect.ts";
+import { NOTHING, otherPieces, type StreamDialect } from "./dialect.ts";
 import { geminiStream } from "./gemini.ts";
 import { openaiStream } from "./openai.ts";
+import { splitPieces, writePieces } from "./pieces.ts";
 
 const LAST = Object.freeze({ pieces: [], isLast: true });
 

@@ -2,7 +2,8 @@
 
 import type { TextPart } from "@sluice/contract";
 import { chatStream } from "./chat.ts";
-import { NOTHING, otherPieces, splitPieces, type StreamDialect, writePieces } from "./dialect.ts";
+import { NOTHING, otherPieces, type StreamDialect } from "./dialect.ts";
+import { splitPieces, writePieces } from "./pieces.ts";
 
 /** The channel of a `response.….delta` event's text (platform.openai.com, responses streaming). */
 const RESPONSE_DELTAS: Readonly<Record<string, TextPart>> = {

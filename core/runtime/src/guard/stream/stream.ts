@@ -98,10 +98,9 @@ export class GuardedStream {
       : frame;
     const [first] = texts;
     if (texts.length > 1) {
-      for (const event of dialect.split(whole.chunk(), texts)) {
-        const piece = dialect.read(event).pieces.find(isText);
+      for (const { event, piece } of dialect.split(whole.chunk(), texts)) {
         // oxlint-disable-next-line no-await-in-loop -- the pieces are in order.
-        if (piece !== undefined) await this.#take(frameOf(event, frame), piece);
+        await this.#take(frameOf(event, frame), piece);
       }
     } else if (first !== undefined) await this.#take(whole, first);
     // Texts that end with this frame precede it, and its own is the last of them.
