@@ -2,13 +2,29 @@
 
 import type { Frame } from "@sluice/contract";
 import { applySpans } from "@sluice/kit/internals";
+import type { SetSpan, SetVerdict } from "../joint-verdict.ts";
 import { isText, type StreamPiece } from "./dialect.ts";
 import type { GuardedStreamOptions } from "./options.ts";
+
+/** The text of a channel so far, as the upstream sent it, and the places of its edits. */
+interface NameSoFar {
+  text: string;
+  readonly edited: Set<string>;
+}
+
+/** A piece of a name, and the verdict on the name up to its end. */
+interface CheckedName {
+  readonly piece: StreamPiece;
+  readonly verdict: SetVerdict;
+  /** The length of the name before the piece. */
+  readonly from: number;
+  readonly edited: Set<string>;
+}
 
 /** Checks names, each with the text of its channel before it. */
 export class StreamNames {
   readonly #options: GuardedStreamOptions;
-  readonly #before = new Map<string, string>();
+  readonly #names = new Map<string, NameSoFar>();
 
   constructor(options: GuardedStreamOptions) {
     this.#options = options;
@@ -17,7 +33,9 @@ export class StreamNames {
   /** The frame, with the edits of the names among its pieces. Throws the error of a block. */
   async check(frame: Frame, pieces: readonly StreamPiece[]): Promise<Frame> {
     const names = pieces.filter((piece) => !isText(piece));
-    const texts = await Promise.all(names.map((piece) => this.#checkName(piece)));
+    const checked = await Promise.all(names.map((piece) => this.#checkName(piece)));
+    // A later piece of a name depends on the edits of an earlier one.
+    const texts = checked.map((name) => this.#edited(name));
     const changed = names.filter((piece, index) => texts[index] !== piece.text);
     if (changed.length === 0) return frame;
     const edited = texts.filter((text, index) => text !== names[index]?.text);
@@ -25,13 +43,11 @@ export class StreamNames {
     return frameOf(dialect.write(frame.chunk(), changed, edited), frame);
   }
 
-  async #checkName(piece: StreamPiece): Promise<string> {
+  async #checkName(piece: StreamPiece): Promise<CheckedName> {
     const { set, context } = this.#options;
-    const { policy } = set;
-    const { direction } = context;
-    const before = piece.isWhole === true ? "" : (this.#before.get(piece.channel) ?? "");
-    const text = before + piece.text;
-    if (piece.isWhole !== true) this.#before.set(piece.channel, text);
+    const name = this.#nameOf(piece);
+    const from = name.text.length;
+    name.text += piece.text;
     const about = {
       ...context,
       part: piece.part,
@@ -39,14 +55,35 @@ export class StreamNames {
       isPartial: false,
       offset: 0,
     };
-    const { spans, block } = await set.for(piece.part).check(text, about);
+    const verdict = await set.for(piece.part).check(name.text, about);
+    return { piece, verdict, from, edited: name.edited };
+  }
+
+  #nameOf({ isWhole, channel }: StreamPiece): NameSoFar {
+    const known = isWhole === true ? undefined : this.#names.get(channel);
+    if (known !== undefined) return known;
+    const name: NameSoFar = { text: "", edited: new Set() };
+    if (isWhole !== true) this.#names.set(channel, name);
+    return name;
+  }
+
+  /** The piece with its edits. The client already has the pieces before it. */
+  #edited({ piece, verdict: { spans, block }, from, edited }: CheckedName): string {
+    const { set, context } = this.#options;
+    const { policy } = set;
+    const { direction } = context;
     if (block !== undefined) policy.refuse(block, direction);
-    const [first] = spans;
-    // The client already has the earlier text, so it can no longer be edited.
-    const isEditable = before === "" && piece.isFixed !== true;
-    if (first !== undefined && !isEditable)
-      policy.refuse({ guardrail: first.guardrail, askAgain: false }, direction);
-    for (const span of spans) policy.report(span.guardrail, direction, "edit");
-    return applySpans(text, spans);
+    const added: SetSpan[] = [];
+    for (const span of spans) {
+      const place = `${span.start}-${span.end}`;
+      // The name as the upstream sent it still holds what was edited in an earlier piece.
+      if (edited.has(place)) continue;
+      if (span.start < from || piece.isFixed === true)
+        policy.refuse({ guardrail: span.guardrail, askAgain: false }, direction);
+      policy.report(span.guardrail, direction, "edit");
+      edited.add(place);
+      added.push({ ...span, start: span.start - from, end: span.end - from });
+    }
+    return applySpans(piece.text, added);
   }
 }
