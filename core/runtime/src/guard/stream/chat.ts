@@ -102,8 +102,22 @@ export const chatStream: StreamDialect = {
     );
     return { ...changed, choices };
   },
-  split: (chunk, pieces) => splitPieces(chunk, pieces, splitMember),
+  split: (chunk, pieces) => splitPieces(withIndexes(chunk), pieces, splitMember),
 };
+
+/** The chunk with an index in each call. A call without one has its index by its position. */
+function withIndexes(chunk: JsonObject): JsonObject {
+  const choices = (chunk.choices as readonly JsonValue[]).map((choice) => {
+    if (!isObject(choice) || !isObject(choice.delta)) return choice;
+    const { delta } = choice;
+    if (!Array.isArray(delta.tool_calls)) return choice;
+    const calls = (delta.tool_calls as readonly JsonValue[]).map((call, index) =>
+      isObject(call) && (call.index ?? null) === null ? { ...call, index } : call,
+    );
+    return { ...choice, delta: { ...delta, tool_calls: calls } };
+  });
+  return { ...chunk, choices };
+}
 
 /** The members of a chunk that each part of it has. */
 const SHARED_MEMBERS = new Set([

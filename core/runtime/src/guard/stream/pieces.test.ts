@@ -258,6 +258,12 @@ describe("texts of one event in different channels", () => {
     expect(JSON.stringify(out)).not.toContain("idden");
   });
 
+  it("reach the client in them where a call has no index", async () => {
+    const calls = ["a", "b", "c"].map((input) => ({ custom: { input } }));
+    const { out } = await guarded(BLOCK, [delta({ tool_calls: calls })]);
+    expect(out).toEqual(calls.map((one, index) => delta({ tool_calls: [{ index, ...one }] })));
+  });
+
   it("are judged in any number of choices", async () => {
     const choices = Array.from({ length: 20_000 }, (_, index) =>
       choice({ delta: { content: "a" } }, index),
