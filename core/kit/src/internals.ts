@@ -99,7 +99,7 @@ export { ResponseBody } from "./transport/replies/body.ts";
 export { excerptOf } from "./transport/replies/excerpt.ts";
 export { mayMoveOn, moveLater } from "./transport/moving.ts";
 export { Gathered } from "./transport/replies/gathered.ts";
-export { inTurns, nextTurn } from "./transport/turns.ts";
+export { beginNow, inTurns, nextTurn } from "./transport/turns.ts";
 export {
   type Dispatching,
   Upstream,

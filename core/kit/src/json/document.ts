@@ -7,7 +7,7 @@ import type { JsonDocument, JsonObject, JsonValue, WholeReply } from "@sluice/co
 import { findMember, type Member, readMembers } from "./members.ts";
 import { MemberTexts } from "./member-texts.ts";
 import type { PagedText } from "./paged-text.ts";
-import { parseJson } from "./parse.ts";
+import { parseJson, putMember } from "./parse.ts";
 import { isLongerThan, writtenPieces } from "./sliced/write.ts";
 
 /** A document read from text. The text is not checked; `value` parses it on first use. */
@@ -101,7 +101,7 @@ class TextDocument implements JsonDocument {
     for (const name of names) {
       const to = changes[name];
       if (to === undefined) delete changed[name];
-      else changed[name] = to;
+      else putMember(changed, name, to);
     }
     const texts = this.#memberTexts()?.with(changes, names);
     return new TextDocument(undefined, undefined, changed, undefined, texts);

@@ -49,6 +49,7 @@ export class MemberTexts {
 
   /** These with members set and removed. Every other member keeps its characters. */
   with(changes: JsonObject, names: readonly string[]): MemberTexts {
+    const changed = new Set(names);
     const left = new Set(names);
     const members: MemberText[] = [];
     const set = (key: string, name: string): void => {
@@ -57,7 +58,7 @@ export class MemberTexts {
     };
     for (const member of this.#members) {
       const { key, text, toValue } = member;
-      if (!names.includes(key)) members.push(member);
+      if (!changed.has(key)) members.push(member);
       else if (left.delete(key)) set(key, text.slice(0, toValue));
     }
     for (const name of left) set(name, `${JSON.stringify(name)}:`);

@@ -2,7 +2,7 @@ import { expect, it, vi } from "vitest";
 import type { Identity } from "@sluice/contract";
 import { LateSignal } from "../state/late-signal.ts";
 import type { Holder } from "../state/parts.ts";
-import { inTurns, nextTurn } from "./turns.ts";
+import { beginNow, inTurns, nextTurn } from "./turns.ts";
 
 const A: Holder = { key: "a", team: undefined };
 
@@ -94,4 +94,20 @@ it.each([1, 30])("leaves turns to other work behind a piece of %i ms", async (pi
   const between = atPieces.slice(1).map((turn, index) => turn - (atPieces[index] ?? 0));
   expect(between).toEqual(between.map(() => 5));
   vi.restoreAllMocks();
+});
+
+it("does the first stage of work at once, and the others in turns", async () => {
+  const done: string[] = [];
+  function* work(stages: number): Generator<void, string, undefined> {
+    for (let at = 0; at < stages; at += 1) {
+      done.push(`stage ${at}`);
+      if (at < stages - 1) yield;
+    }
+    return "made";
+  }
+  expect(beginNow(work(1))).toBe("made");
+  const made = beginNow(work(3));
+  done.push("later");
+  expect(await made).toBe("made");
+  expect(done).toEqual(["stage 0", "stage 0", "later", "stage 1", "stage 2"]);
 });

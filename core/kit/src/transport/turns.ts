@@ -67,6 +67,12 @@ export async function inTurns<T>(work: Stages.Of<T>, ending?: Ending, holder?: H
   }
 }
 
+/** Runs the first stage of work at once, and the others as `inTurns` does. */
+export function beginNow<T>(work: Stages.Of<T>, ending?: Ending, holder?: Holder): T | Promise<T> {
+  const step = work.next();
+  return step.done === true ? step.value : inTurns(work, ending, holder);
+}
+
 function schedule(): void {
   isScheduled = true;
   setImmediate(pass);

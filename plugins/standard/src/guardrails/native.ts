@@ -135,9 +135,10 @@ async function judgeJson(bytes: Buffer, options: BodyOptions): Promise<Uint8Arra
   // differently.
   const isReadAlike = isUtf8(bytes) && !hasRepeatedMembers(object, document.value);
   if (edits.size === 0) return isReadAlike ? bytes : Buffer.from(JSON.stringify(value), "utf8");
-  const { value: judged } = withTexts(
+  const { value: judged } = await withTexts(
     isReadAlike ? document : writtenDocument(document.value),
     edits,
+    options.ending,
   );
   return Buffer.from(JSON.stringify(isMember ? judged.output : judged), "utf8");
 }
@@ -148,9 +149,9 @@ async function judgeText(bytes: Buffer, options: BodyOptions): Promise<Uint8Arra
     bodyTexts(document.value, options.context.operation).texts,
     options,
   );
-  return edits.size === 0 && isUtf8(bytes)
-    ? bytes
-    : Buffer.from(String(withTexts(document, edits).value.output), "utf8");
+  if (edits.size === 0 && isUtf8(bytes)) return bytes;
+  const { value } = await withTexts(document, edits, options.ending);
+  return Buffer.from(String(value.output), "utf8");
 }
 
 async function guardEvents(

@@ -64,7 +64,8 @@ export async function guardReply(
         options,
       );
       // The upstream's own document may say more than was judged.
-      return { ...reply, document: withTexts(translationOf(reply.document), edits) };
+      const translation = translationOf(reply.document);
+      return { ...reply, document: await withTexts(translation, edits, options.ending) };
     }
     case "stream":
       return guardStream(exchange, reply, set, config, context);

@@ -5,7 +5,13 @@
 
 import { IS_JUDGED } from "@sluice/runtime";
 import { isObject } from "@sluice/kit";
-import { type BodyText, endingOf, withTexts, writtenDocument } from "@sluice/kit/internals";
+import {
+  type BodyText,
+  type Ending,
+  endingOf,
+  withTexts,
+  writtenDocument,
+} from "@sluice/kit/internals";
 import { bodyTexts } from "@sluice/kit/guard";
 import { checkTexts, type GuardrailSet, type Vault } from "@sluice/runtime/guard";
 import {
@@ -50,14 +56,10 @@ export async function guardRequest(
     ...addressTexts(exchange),
     ...(forwardsNotes ? notesOf(request, operation) : []),
   ];
-  const edits = await checkTexts(all, {
-    set,
-    order: config.order ?? "parallel",
-    context,
-    vault,
-    ending: endingOf(exchange),
-  });
-  if (edits.size > 0) exchange.request = edited(request, edits);
+  const ending = endingOf(exchange);
+  const order = config.order ?? "parallel";
+  const edits = await checkTexts(all, { set, order, context, vault, ending });
+  if (edits.size > 0) exchange.request = await edited(request, edits, ending);
 }
 
 /** The texts of the metadata, which stand beside the document. They can be refused, not edited. */
@@ -80,11 +82,15 @@ function deepFreeze<T>(value: T): T {
 }
 
 /** The request with edited texts. */
-function edited(request: GatewayRequest, edits: Parameters<typeof withTexts>[1]): GatewayRequest {
+async function edited(
+  request: GatewayRequest,
+  edits: ReadonlyMap<BodyText, string>,
+  ending: Ending,
+): Promise<GatewayRequest> {
   const { document, raw } = request;
-  if (raw === undefined) return { ...request, document: withTexts(document, edits) };
+  if (raw === undefined) return { ...request, document: await withTexts(document, edits, ending) };
   // A native body is forwarded as bytes: the edited document's own members keep their text.
-  const written = withTexts(writtenDocument(document.value), edits);
+  const written = await withTexts(writtenDocument(document.value), edits, ending);
   const { bytes } = written;
   return {
     ...request,

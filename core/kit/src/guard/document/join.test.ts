@@ -34,7 +34,7 @@ async function judged(
     ...(vault === undefined ? {} : { vault }),
   } as const;
   const edits = await checkTexts(bodyTexts(body, "chat", join).texts, options);
-  return withTexts(documentOf(JSON.stringify(body)), edits).value;
+  return (await withTexts(documentOf(JSON.stringify(body)), edits, options.ending)).value;
 }
 
 const message = (role: string, content: JsonObject["content"]): JsonObject => ({

@@ -2,7 +2,11 @@
 
 import type { JsonDocument, JsonObject, JsonValue, Operation } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
-import { setAt } from "./at-path.ts";
+import { putMember } from "../../json/parse.ts";
+import * as Stages from "../../stages.ts";
+import type { Ending } from "../../state/late-signal.ts";
+import { beginNow } from "../../transport/turns.ts";
+import { PathCopy } from "./at-path.ts";
 import type { BodyText } from "./body-text.ts";
 import { joinedMessages } from "./join.ts";
 import { MEMBER_PARTS } from "./text-parts.ts";
@@ -50,20 +54,33 @@ export function bodyTexts(
   return { texts: join === "messages" ? [...texts, ...joinedMessages(texts)] : texts, opaque };
 }
 
-/** The document with edited texts in their places; the same document without edits. */
-export function withTexts(
+/**
+ * The document with edited texts in their places; the same document without edits. The first stage
+ * of the work is done at once. Rejects with the reason of an ending that comes between two turns.
+ */
+export async function withTexts(
   document: JsonDocument,
   edits: ReadonlyMap<BodyText, string>,
-): JsonDocument {
-  if (edits.size === 0) return document;
-  const { value } = document;
-  const changes: Record<string, JsonValue | undefined> = {};
+  ending: Ending,
+): Promise<JsonDocument> {
+  return edits.size === 0 ? document : beginNow(editing(document, edits), ending);
+}
+
+function* editing(
+  document: JsonDocument,
+  edits: ReadonlyMap<BodyText, string>,
+): Stages.Of<JsonDocument> {
+  const copy = new PathCopy(document.value);
+  const names = new Set<string>();
+  const clock = new Stages.Clock();
   for (const [{ path, write }, text] of edits) {
-    const [name, ...rest] = path as [string, ...(string | number)[]];
-    const before = changes[name] ?? value[name] ?? null;
-    changes[name] = setAt(before, rest, write === undefined ? text : write(text));
+    names.add(path[0] as string);
+    copy.set(path, write === undefined ? text : write(text));
+    if (clock.isOver()) yield;
   }
-  for (const name of Object.keys(changes)) changes[name] = withoutTokens(changes[name]);
+  const changed = copy.value as JsonObject;
+  const changes: Record<string, JsonValue | undefined> = {};
+  for (const name of names) putMember(changes, name, withoutTokens(changed[name]));
   return document.with(changes);
 }
 
