@@ -11,6 +11,8 @@ import {
   masking,
   guardrailSetOf,
 } from "@sluice/testing/guardrail-instances";
+import type { BodyText } from "./body-text.ts";
+import { Joined } from "./join.ts";
 import { bodyTexts, type JoinTexts, withTexts } from "./texts.ts";
 import { Vault } from "@sluice/runtime/guard";
 
@@ -153,3 +155,68 @@ it("a guardrail that judges whole texts, or calls a service, gets a joined text 
   expect(whole).toEqual(expect.arrayContaining(["a", "b", "ab"]));
   expect(whole.join(" ")).not.toMatch(/a\nb|4111/);
 });
+
+/** The parts that a span covers characters of: every part is looked at. */
+function coveredBy(starts: readonly number[], texts: readonly string[], span: [number, number]) {
+  return texts.flatMap((text, index) => {
+    const from = Math.max(span[0], starts[index]!);
+    const to = Math.min(span[1], starts[index]! + text.length);
+    return from < to ? [{ index, start: from - starts[index]!, end: to - starts[index]! }] : [];
+  });
+}
+
+const partsOf = (texts: readonly string[]): BodyText[] =>
+  texts.map((text, index) => ({ path: ["messages", index, "content"], part: "user", text }));
+
+describe("the parts of a joined text", () => {
+  it("that a span covers are found, empty parts and separators apart", () => {
+    const offset = fc.integer({ min: 0, max: 40 });
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom("", "a", "bcd"), { maxLength: 9 }),
+        fc.constantFrom("", "\n", "--"),
+        offset,
+        offset,
+        (texts, separator, start, end) => {
+          const parts = partsOf(texts);
+          const joined = new Joined(parts, separator, ({ text }) => text);
+          expect(joined.text).toBe(texts.join(separator));
+          const starts = texts.map((_, index) =>
+            texts.slice(0, index).reduce((sum, text) => sum + text.length + separator.length, 0),
+          );
+          const covered = coveredBy(starts, texts, [start, end]);
+          expect(joined.crosses(start, end)).toBe(covered.length > 1);
+          expect(joined.spread({ start, end, replacement: "*" })).toEqual(
+            covered.map(({ index, ...of }, place) => ({
+              part: parts[index],
+              span: { ...of, replacement: place === 0 ? "*" : "" },
+            })),
+          );
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("are found without a look at all of them", () => {
+    const count = 100_000;
+    const joined = new Joined(partsOf(Array.from({ length: count }, () => "ab")), "", one);
+    let crossed = 0;
+    for (let at = 1; at < 2 * count - 1; at += 2) {
+      if (!joined.crosses(at, at + 2)) continue;
+      crossed += joined.spread({ start: at, end: at + 2, replacement: "" }).length;
+    }
+    expect(crossed).toBe(2 * (count - 1));
+  });
+
+  it("are edited across every border of a message of many blocks", async () => {
+    const blocks = Array.from({ length: 20_000 }, (_, at) => block(at % 2 === 0 ? "mask" : "me."));
+    const body = await judged(ofUser(...blocks));
+    const edited = blocks.map((_, at) => block(at % 2 === 0 ? "***" : "."));
+    expect(body).toEqual(ofUser(...edited));
+  });
+});
+
+function one({ text }: BodyText): string {
+  return text;
+}

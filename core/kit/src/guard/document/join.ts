@@ -100,11 +100,26 @@ export class Joined {
     });
   }
 
+  /** The parts that a span covers characters of, in order. */
   #touched(start: number, end: number): number[] {
     const touched: number[] = [];
-    for (const [index, from] of this.#starts.entries()) {
+    for (let index = this.#firstBehind(start); index < this.#starts.length; index++) {
+      const from = this.#starts[index]!;
+      if (from >= end) break;
       if (Math.max(start, from) < Math.min(end, this.#ends[index]!)) touched.push(index);
     }
     return touched;
+  }
+
+  /** The first part that ends behind an offset. */
+  #firstBehind(offset: number): number {
+    let low = 0;
+    let high = this.#ends.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#ends[middle]! > offset) high = middle;
+      else low = middle + 1;
+    }
+    return low;
   }
 }

@@ -5,8 +5,10 @@
 import type { TextContext } from "@sluice/contract";
 import type { GuardrailSet } from "../guardrail-set.ts";
 import type { SetSpan, SetVerdict } from "../joint-verdict.ts";
+import { Stages } from "@sluice/kit";
 import {
   applySpans,
+  beginNow,
   type BodyText,
   type Ending,
   Joined,
@@ -72,7 +74,10 @@ export async function checkTexts(
     // oxlint-disable-next-line no-await-in-loop -- the next guardrail checks the text that this one
     // edited.
     await Promise.all(pending);
+    const clock = new Stages.Clock();
     for (const [text, wanted] of spans) {
+      // oxlint-disable-next-line no-await-in-loop -- a bounded amount of work for each turn.
+      if (clock.isOver()) await nextTurn(options.ending);
       const now = edits.get(text) ?? text.text;
       edits.set(text, applySpans(now, orderSpans(wanted, now.length, Infinity)));
     }
@@ -115,14 +120,14 @@ class BodyCheck {
       isPartial: false,
       offset: 0,
     });
-    const decide = (verdict: SetVerdict): void => {
-      if (joined === undefined) this.#decide(text, now, verdict, set);
-      else this.#decideJoined(joined, verdict, set);
+    const decide = (verdict: SetVerdict): Promise<void> | undefined => {
+      if (joined !== undefined)
+        return beginNow(this.#decideJoined(joined, verdict, set), this.#options.ending);
+      this.#decide(text, now, verdict, set);
+      return undefined;
     };
     const verdict = set.check(now, context);
-    if (verdict instanceof Promise) return verdict.then(decide);
-    decide(verdict);
-    return undefined;
+    return verdict instanceof Promise ? verdict.then(decide) : decide(verdict);
   }
 
   #now(text: BodyText): string {
@@ -140,14 +145,21 @@ class BodyCheck {
   }
 
   /** Only matches across a border count: all others were found in their own texts. */
-  #decideJoined(joined: Joined, { spans, block }: SetVerdict, set: GuardrailSet): void {
+  *#decideJoined(
+    joined: Joined,
+    { spans, block }: SetVerdict,
+    set: GuardrailSet,
+  ): Stages.Of<undefined> {
+    const clock = new Stages.Clock();
     if (block !== undefined && joined.crosses(block.start, block.end))
       set.policy.refuse(block, this.#options.context.direction);
     for (const span of spans) {
+      if (clock.isOver()) yield;
       if (!joined.crosses(span.start, span.end)) continue;
       for (const piece of joined.spread(this.#masked(span, joined.text)))
         this.#edit(piece.part, piece.span, set);
     }
+    return undefined;
   }
 
   #edit(text: BodyText, span: SetSpan, set: GuardrailSet): void {
