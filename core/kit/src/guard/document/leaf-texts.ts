@@ -46,7 +46,7 @@ const MIN_NUMBER = 1_000_000;
 /** Collects the texts of one body, and the places that cannot be read. */
 export class LeafTexts {
   readonly texts: BodyText[] = [];
-  readonly opaque: string[] = [];
+  readonly opaque = new Set<string>();
 
   /**
    * Takes a string. `leaf`: the kind of its place; `undefined` where no dialect names the place.
@@ -155,8 +155,7 @@ export class LeafTexts {
   }
 
   #unreadable({ path }: Spot): void {
-    const place = pathText(path);
-    if (!this.opaque.includes(place)) this.opaque.push(place);
+    this.opaque.add(pathText(path));
   }
 
   /** A long number from a client or a model may be a card number. */

@@ -236,6 +236,32 @@ describe("unreadable content is reported:", () => {
     }
   });
 
+  it("files in many places, each listed once and in order", () => {
+    const url = "data:application/zip;base64,UEsDBAoAAAAAAA";
+    const count = 50_000;
+    const block = { type: "file", file: { file_data: url } };
+    const { opaque } = bodyTexts(user(...Array.from({ length: count }, () => block)), "chat");
+    expect(opaque).toEqual(
+      Array.from({ length: count }, (_, at) => `messages[0].content[${at}].file.file_data`),
+    );
+  });
+
+  it("one place for two reasons, and names that are alike", () => {
+    const url = "data:application/zip;charset=utf-7;base64,a b";
+    const twice = { prompt: [1], "messages[0]": [[2]], ...user({ file: { file_data: url } }) };
+    expect(bodyTexts(twice, "passthrough").opaque).toEqual([
+      "prompt",
+      "messages[0]",
+      "messages[0].content[0].file.file_data",
+    ]);
+  });
+
+  it("what lies too deep, by the member at the top", () => {
+    let deep: JsonValue = "x";
+    for (let at = 0; at < 120; at++) deep = [deep, deep === "x" ? "y" : "z"];
+    expect(bodyTexts({ metadata: { deep, more: [deep] } }, "chat").opaque).toEqual(["metadata"]);
+  });
+
   it("tokens in the place of a text", () => {
     for (const body of [
       { prompt: [1, 2] },

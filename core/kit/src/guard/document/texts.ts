@@ -18,7 +18,7 @@ export interface BodyTexts {
   readonly texts: readonly BodyText[];
   /**
    * Places of content that no guardrail of texts can check: tokens and encoded files. Pictures and
-   * sounds are not among them.
+   * sounds are not among them. Each place is listed once, in the order of the body.
    */
   readonly opaque: readonly string[];
 }
@@ -42,16 +42,19 @@ export function bodyTexts(
     if (member === undefined) continue;
     const read = name === "tools" ? readTools(member) : undefined;
     const value = read?.tools ?? member;
-    if (read !== undefined) walk.opaque.push(...read.opaque);
+    for (const place of read?.opaque ?? []) walk.opaque.add(place);
     const isEmbedding = operation === "embeddings" && name === "input";
-    if (isUnreadable(name, value)) walk.opaque.push(name);
+    if (isUnreadable(name, value)) walk.opaque.add(name);
     walk.member(value, name, "body", {
       path: [name],
       part: isEmbedding ? "embedding" : (MEMBER_PARTS[name] ?? "parameters"),
     });
   }
-  const { texts, opaque } = walk;
-  return { texts: join === "messages" ? [...texts, ...joinedMessages(texts)] : texts, opaque };
+  const { texts } = walk;
+  return {
+    texts: join === "messages" ? [...texts, ...joinedMessages(texts)] : texts,
+    opaque: [...walk.opaque],
+  };
 }
 
 /**

@@ -26,8 +26,8 @@ export class Walk {
     return this.#leaves.texts;
   }
 
-  /** The places that cannot be read. */
-  get opaque(): string[] {
+  /** The places that cannot be read, in the order of the walk. */
+  get opaque(): Set<string> {
     return this.#leaves.opaque;
   }
 
@@ -57,7 +57,7 @@ export class Walk {
   }
 
   #value(value: JsonValue, key: string, content: Content | undefined, spot: Spot): void {
-    if (spot.path.length > MAX_DEPTH) this.opaque.push(String(spot.path[0]));
+    if (spot.path.length > MAX_DEPTH) this.opaque.add(String(spot.path[0]));
     else if (typeof value === "string") this.#leaves.string(value, key, leafOf(content), spot);
     else if (typeof value === "number") this.#leaves.number(value, content, spot);
     else if (Array.isArray(value)) this.#list(value as readonly JsonValue[], key, content, spot);
