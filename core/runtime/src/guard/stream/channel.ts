@@ -26,7 +26,9 @@ export class Channel {
   readonly #window: TextWindow;
   readonly #escapes: EscapeReader | undefined;
   #queue: Held[] = [];
+  /** The edits of the decided text. Those before `#next` are written. */
   #spans: SetSpan[] = [];
+  #next = 0;
 
   /** `piece`: the first one of the channel. */
   constructor({ part, channel, isJson }: StreamPiece, options: GuardedStreamOptions) {
@@ -70,8 +72,7 @@ export class Channel {
   /** Adds the frames with decided texts to `ready`. Returns their number. */
   release(ready: Frame[]): number {
     const queue = this.#queue;
-    const spans = this.#window.takeSpans();
-    if (spans.length > 0) this.#spans.push(...spans);
+    this.#takeSpans();
     let count = 0;
     for (const held of queue) {
       if (held.to > this.#window.released) break;
@@ -86,19 +87,27 @@ export class Channel {
     return count;
   }
 
+  #takeSpans(): void {
+    // Dropped where they are most of the list: a span is moved once for one that is dropped.
+    if (this.#next > 0 && this.#next * 2 >= this.#spans.length) {
+      this.#spans = this.#spans.slice(this.#next);
+      this.#next = 0;
+    }
+    for (const span of this.#window.takeSpans()) this.#spans.push(span);
+  }
+
   /** The frame, with the edits of its piece. */
   #written({ frame, piece, from, to, text }: Held): Frame {
     const spans = this.#spans;
-    if (spans.length === 0 && text === piece.text) return frame;
+    if (this.#next === spans.length && text === piece.text) return frame;
     let edited = "";
     let at = from;
-    while (spans.length > 0) {
-      const [span] = spans;
-      if (span === undefined || span.start >= to) break;
+    for (; this.#next < spans.length; this.#next++) {
+      const span = spans[this.#next]!;
+      if (span.start >= to) break;
       if (span.start >= from) edited += text.slice(at - from, span.start - from) + span.replacement;
       at = Math.min(span.end, to);
       if (span.end > to) break;
-      spans.shift();
     }
     edited += text.slice(at - from);
     if (edited === piece.text) return frame;
