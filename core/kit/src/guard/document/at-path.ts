@@ -12,17 +12,22 @@ export function setAt<T extends JsonValue>(value: T, path: JsonPath, to: JsonVal
   if (key === undefined) return to as T;
   if (Array.isArray(value)) {
     const copy = (value as readonly JsonValue[]).slice();
-    copy[key as number] = setAt(copy[key as number] ?? null, path, to, depth + 1);
+    copy[key as number] = setAt(memberOf(copy, key), path, to, depth + 1);
     return copy as unknown as T;
   }
   const record = value as JsonObject;
   return {
     ...record,
-    [key]: setAt((record[key] ?? null) as JsonValue, path, to, depth + 1),
+    [key]: setAt(memberOf(record, key), path, to, depth + 1),
   } as unknown as T;
 }
 
 type Container = Record<string | number, JsonValue>;
+
+/** A value's own member: `__proto__` and others are no members of every object. */
+function memberOf(value: JsonValue, key: string | number): JsonValue {
+  return Object.hasOwn(value as Container, key) ? ((value as Container)[key] ?? null) : null;
+}
 
 /**
  * A copy of a value with other values at many paths: the same as `setAt` for one path after the
@@ -52,7 +57,7 @@ export class PathCopy {
     let into = this.#owned(this.#value);
     this.#value = into;
     for (const key of path.slice(0, -1)) {
-      const inner = this.#owned(into[key] ?? null);
+      const inner = this.#owned(memberOf(into, key));
       put(into, key, inner);
       into = inner;
     }
