@@ -19,7 +19,8 @@ const END = "\r\n\r\n";
 /** A candidate so far. */
 interface Candidate {
   readonly index: number;
-  readonly calls: GatheredCall[];
+  /** Its calls by index. */
+  readonly calls: Map<number, GatheredCall>;
   readonly tokens: JsonObject[];
   kept: KeptMembers | undefined;
   /** Members beside the content. */
@@ -63,7 +64,7 @@ export class EventStream implements FaceStream {
   end(): string {
     if (this.#candidates.size === 0) this.#candidate(0);
     const candidates = [...this.#candidates.values()].map((candidate) => {
-      const parts = callParts(candidate.calls, candidate.kept, this.#state);
+      const parts = callParts(ordered(candidate.calls), candidate.kept, this.#state);
       return {
         content: { parts: parts.length === 0 ? [textPart("")] : parts, role: "model" },
         ...candidate.others,
@@ -86,7 +87,8 @@ export class EventStream implements FaceStream {
     const candidate = this.#candidate(index);
     if (typeof choice.finish_reason === "string")
       candidate.others = { ...candidate.others, ...finishOf(choice) };
-    if (isObject(choice.logprobs)) candidate.tokens.push(...tokensOf(choice));
+    if (isObject(choice.logprobs))
+      for (const token of tokensOf(choice)) candidate.tokens.push(token);
     const { delta } = choice;
     return isObject(delta) ? this.#delta(delta, candidate) : "";
   }
@@ -106,7 +108,8 @@ export class EventStream implements FaceStream {
   #others(delta: JsonObject, candidate: Candidate): string {
     candidate.kept = keepMembers(candidate.kept, delta);
     candidate.others = { ...candidate.others, ...sourcesOf(delta) };
-    for (const call of Members.objectsOf(delta.tool_calls)) gather(candidate.calls, call);
+    for (const [position, call] of Members.objectsOf(delta.tool_calls).entries())
+      gather(candidate.calls, call, position);
     const signature = signatureIn(delta);
     const parts = [
       ...(signature === undefined ? [] : [textPart("", signature)]),
@@ -122,7 +125,7 @@ export class EventStream implements FaceStream {
   #candidate(index: number): Candidate {
     const known = this.#candidates.get(index);
     if (known !== undefined) return known;
-    const made: Candidate = { index, calls: [], tokens: [], kept: undefined, others: {} };
+    const made: Candidate = { index, calls: new Map(), tokens: [], kept: undefined, others: {} };
     this.#candidates.set(index, made);
     return made;
   }
@@ -136,16 +139,17 @@ function isText(delta: JsonObject): boolean {
   return true;
 }
 
-/** Adds a piece of a call: the first one has id and name. */
-function gather(calls: GatheredCall[], piece: JsonObject): void {
-  const index = typeof piece.index === "number" ? piece.index : calls.length;
+/** Calls in the order of their indexes. An upstream may send any number as an index. */
+function ordered(calls: ReadonlyMap<number, GatheredCall>): readonly GatheredCall[] {
+  return [...calls].toSorted(([a], [b]) => a - b).map(([, call]) => call);
+}
+
+/** Adds a piece of a call: the first one has id and name. `position`: its place in the delta. */
+function gather(calls: Map<number, GatheredCall>, piece: JsonObject, position: number): void {
+  const index = typeof piece.index === "number" ? piece.index : position;
   const made = isObject(piece.function) ? piece.function : {};
-  const call = (calls[index] ??= {
-    id: undefined,
-    name: "",
-    arguments: "",
-    signature: undefined,
-  });
+  const call = calls.get(index) ?? { id: undefined, name: "", arguments: "", signature: undefined };
+  calls.set(index, call);
   call.id = Members.textIn(piece.id) ?? call.id;
   call.name = Members.textIn(made.name) ?? call.name;
   call.arguments += Members.textIn(made.arguments) ?? "";

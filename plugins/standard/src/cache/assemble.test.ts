@@ -132,6 +132,13 @@ describe("a whole reply out of chunks", () => {
       [{ content_filter_results: { hate: 1 } }, { content_filter_results: { hate: 2 } }],
     ],
     ["a call without its place", [{ delta: { tool_calls: [{ id: "a" }] } }]],
+    [
+      "a call between two places",
+      [
+        { delta: { tool_calls: [{ index: 0, id: "a" }] } },
+        { delta: { tool_calls: [{ index: 0.5 }] } },
+      ],
+    ],
     ["a text that is none", [{ delta: { content: ["a"] } }]],
   ])("is not made of %s", (_what, choices) => {
     expect(

@@ -95,7 +95,8 @@ function addToMessage(
 function addCall(calls: Fields[], call: JsonValue): boolean {
   if (!isObject(call)) return false;
   const { index, function: named, ...others } = call;
-  if (typeof index !== "number" || index < 0 || index > calls.length) return false;
+  if (typeof index !== "number" || !Number.isInteger(index)) return false;
+  if (index < 0 || index > calls.length) return false;
   const known = (calls[index] ??= {});
   for (const [name, value] of Object.entries(others)) {
     // A repeated empty id adds nothing.
