@@ -24,6 +24,8 @@ export interface Block {
   isClosed: boolean;
   /** Of a thought: whether its provider signed it. */
   isSigned: boolean;
+  /** Of a call: its arguments, as far as they make an object. */
+  readonly object: Members.ObjectText | undefined;
 }
 
 /** Blocks that another provider than Anthropic cannot have made. */
@@ -157,6 +159,7 @@ export class Blocks {
     const piece = made.arguments;
     if (typeof piece !== "string" || piece === "") return;
     block.text += piece;
+    block.object?.add(piece);
     block.deltas.push({ type: "input_json_delta", partial_json: piece });
   }
 
@@ -167,13 +170,14 @@ export class Blocks {
   }
 
   #push(kind: Block["kind"], start: JsonObject): Block {
-    const block = {
+    const block: Block = {
       kind,
       start,
       deltas: [],
       text: "",
       isClosed: kind === "whole",
       isSigned: false,
+      object: kind === "tool_use" ? new Members.ObjectText() : undefined,
     };
     this.#blocks.push(block);
     return block;
@@ -188,10 +192,9 @@ function isUnsigned({ kind, isSigned, text }: Block, thinking: string): boolean 
  * Whether a later block may be written: nothing more comes for this one. A call is whole when its
  * arguments are; pieces of another call may come between.
  */
-export function isWhole({ kind, text, isClosed, start }: Block): boolean {
+export function isWhole({ kind, isClosed, start, object }: Block): boolean {
   if (kind !== "tool_use" || isClosed) return true;
-  if (start.id === "" || start.name === "" || !text.trimEnd().endsWith("}")) return false;
-  return Members.parse(text) !== undefined;
+  return start.id !== "" && start.name !== "" && object?.isWhole === true;
 }
 
 /** The last delta of a block that ends: a thought must have a signature. */

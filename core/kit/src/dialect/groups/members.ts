@@ -2,6 +2,7 @@
 
 export { ExactValues } from "../../json/numbers/exact.ts";
 export { table } from "../../json/table.ts";
+export { ObjectText } from "../object-text.ts";
 export {
   parseExactObject as parseExact,
   parseObject as parse,
