@@ -11,6 +11,7 @@ import { keptBlock } from "../kept-extra.ts";
 import { UNSIGNED } from "../unsigned.ts";
 import { AheadThought } from "./ahead-thought.ts";
 import { citationsOf } from "./citations.ts";
+import { Thoughts } from "./thoughts.ts";
 
 /** One block. `deltas` are those that no event has yet. */
 export interface Block {
@@ -37,7 +38,8 @@ export class Blocks {
   readonly #calls = new Map<JsonValue, Block>();
   #refusal = "";
   readonly #ahead = new AheadThought();
-  #citations: readonly JsonObject[] = [];
+  readonly #thoughts = new Thoughts<Block>();
+  #citations: JsonObject[] = [];
 
   get list(): readonly Block[] {
     return this.#blocks;
@@ -83,19 +85,16 @@ export class Blocks {
   cite(citations: readonly JsonObject[]): void {
     if (citations.length === 0) return;
     const tail = this.#blocks.at(-1);
-    if (tail?.kind !== "text") this.#citations = [...this.#citations, ...citations];
-    else tail.deltas.push(...citations.map((citation) => ({ type: "citations_delta", citation })));
+    for (const citation of citations)
+      if (tail?.kind === "text") tail.deltas.push({ type: "citations_delta", citation });
+      else this.#citations.push(citation);
   }
 
   /** Whether the signed thoughts of the same delta hold all of its reasoning. */
   #isWithin(reasoning: string, thoughts: readonly JsonObject[]): boolean {
     if (thoughts.length === 0) return false;
-    const before = this.#openThought?.text ?? "";
+    const before = this.#thoughts.open?.text ?? "";
     return before + reasoning === thoughts.map(({ thinking }) => thinking ?? "").join("");
-  }
-
-  get #openThought(): Block | undefined {
-    return this.#blocks.findLast(({ kind, isClosed }) => kind === "thinking" && !isClosed);
   }
 
   #think(thought: string): void {
@@ -118,10 +117,9 @@ export class Blocks {
     if (typeof block.thinking !== "string") return;
     const { thinking } = block;
     const signature = Members.textIn(block.signature) ?? UNSIGNED;
-    const open = this.#openThought;
     // It was written before its signature came: once is enough.
-    const isWritten = thinking !== "" && this.#blocks.some((each) => isUnsigned(each, thinking));
-    if (open === undefined && isWritten) return;
+    if (thinking !== "" && this.#thoughts.hasUnsigned(thinking)) return;
+    const { open } = this.#thoughts;
     const before = open === undefined || !thinking.startsWith(open.text) ? "" : open.text;
     const target =
       open !== undefined && (before !== "" || open.text === "")
@@ -180,12 +178,9 @@ export class Blocks {
       object: kind === "tool_use" ? new Members.ObjectText() : undefined,
     };
     this.#blocks.push(block);
+    if (kind === "thinking") this.#thoughts.begin(block);
     return block;
   }
-}
-
-function isUnsigned({ kind, isSigned, text }: Block, thinking: string): boolean {
-  return kind === "thinking" && !isSigned && text === thinking;
 }
 
 /**

@@ -39,3 +39,58 @@ describe("a call whose arguments are not whole", () => {
     expect(countOf(writer.chunk(callOf(0, '"}\n')), "content_block_start")).toBe(1);
   });
 });
+
+describe("the thoughts of a reply", () => {
+  const signed = (thinking: string): JsonObject => ({ type: "thinking", thinking, signature: "s" });
+
+  it("may be many in one chunk", () => {
+    const writer = new MessageWriter(FACE_CONTEXT);
+    const blocks = Array.from({ length: 100_000 }, (_, place) => signed(`Thought ${place}.`));
+    const text = writer.chunk(chunkOf({ thinking_blocks: blocks })) + writer.end();
+    expect(countOf(text, "content_block_stop")).toBe(blocks.length);
+  });
+
+  it("may be many that arrive before their signatures", () => {
+    const writer = new MessageWriter(FACE_CONTEXT);
+    let text = "";
+    for (let place = 0; place < 20_000; place++) {
+      text += writer.chunk(chunkOf({ reasoning_content: `Thought ${place}.` }));
+      text += writer.chunk(chunkOf({ content: "Said." }));
+    }
+    expect(countOf(text, "content_block_start")).toBe(40_000);
+    const late = Array.from({ length: 20_000 }, (_, place) => signed(`Thought ${place}.`));
+    const rest = writer.chunk(chunkOf({ thinking_blocks: [...late, signed("Another.")] }));
+    expect(countOf(rest, "content_block_start")).toBe(1);
+    expect(rest).toContain('"thinking":"Another."');
+  });
+
+  it("are each signed where two are open", () => {
+    const writer = new MessageWriter(FACE_CONTEXT);
+    // An open call holds back what follows it, so that none of it is closed.
+    writer.chunk(callOf(0, "{", "call_1"));
+    for (const delta of [{ reasoning_content: "A" }, { content: "B" }, { reasoning_content: "C" }])
+      writer.chunk(chunkOf(delta));
+    for (const thinking of ["C", "A"])
+      writer.chunk(chunkOf({ thinking_blocks: [signed(thinking)] }));
+    const text = writer.end();
+    expect(countOf(text, "content_block_start")).toBe(3);
+    expect(text.split('"signature":"s"').length - 1).toBe(2);
+  });
+});
+
+describe("the sources of a text", () => {
+  const annotations = (count: number): JsonObject => ({
+    annotations: Array.from({ length: count }, () => ({
+      type: "url_citation",
+      url_citation: { url: "https://example.com" },
+    })),
+  });
+
+  it("may be many that arrive before it, and many in one chunk", () => {
+    const writer = new MessageWriter(FACE_CONTEXT);
+    for (let place = 0; place < 40_000; place++) writer.chunk(chunkOf(annotations(1)));
+    writer.chunk(chunkOf(annotations(200_000)));
+    const text = writer.chunk(chunkOf({ content: "Said." }));
+    expect(text.split('"type":"citations_delta"').length - 1).toBe(240_000);
+  });
+});
