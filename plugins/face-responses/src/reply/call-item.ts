@@ -35,8 +35,7 @@ export class CallItem implements OpenItem {
   readonly index: number;
   readonly #place: ItemPlace;
   readonly #form: Form;
-  #arguments = "";
-  #isComplete: boolean | undefined;
+  readonly #arguments = new Members.ObjectText();
 
   constructor(place: ItemPlace, call: BegunCall) {
     this.index = call.index;
@@ -46,16 +45,13 @@ export class CallItem implements OpenItem {
 
   arguments(piece: string): void {
     if (piece === "") return;
-    this.#arguments += piece;
-    this.#isComplete = undefined;
+    this.#arguments.add(piece);
     this.#form.add(piece);
   }
 
   /** Whether the arguments are a whole JSON object: none follow. */
   get isComplete(): boolean {
-    this.#isComplete ??=
-      /[}\s]/.test(this.#arguments.slice(-1)) && Members.parse(this.#arguments) !== undefined;
-    return this.#isComplete;
+    return this.#arguments.isWhole;
   }
 
   close(status: ItemStatus): JsonObject {

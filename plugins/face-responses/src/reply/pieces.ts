@@ -7,6 +7,8 @@ import { isObject } from "@sluice/kit";
 import { Members } from "@sluice/kit/dialect";
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { annotationsOf } from "./annotations.ts";
+import type { CallItem } from "./call-item.ts";
+import { HeldPieces } from "./held-pieces.ts";
 import type { ItemStatus } from "./open-item.ts";
 import type { CallPiece, Output } from "./output.ts";
 
@@ -19,13 +21,8 @@ interface KnownCall {
   isBegun: boolean;
 }
 
-/** A piece that waits. `target`: the index of its call, or {@link NO_CALL}. */
-interface Held {
-  readonly target: number;
-  readonly apply: () => void;
-}
-
-const NO_CALL = -1;
+/** The target of what belongs to no call. No index is one. */
+const NO_CALL = undefined;
 const NO_LOGPROBS: readonly JsonValue[] = Object.freeze([]);
 const DATA_URL = /^data:[^,]*;base64,/;
 
@@ -33,7 +30,7 @@ const DATA_URL = /^data:[^,]*;base64,/;
 export class Pieces {
   readonly #output: Output;
   readonly #calls = new Map<number, KnownCall>();
-  #held: Held[] = [];
+  readonly #held = new HeldPieces();
 
   constructor(output: Output) {
     this.#output = output;
@@ -65,14 +62,14 @@ export class Pieces {
 
   /** Reads contents that are nothing but a text each, as the insides of JSON strings. */
   texts(insides: readonly string[]): void {
-    if (this.#held.length === 0 && this.#output.texts(insides)) return;
+    if (this.#held.isEmpty && this.#output.texts(insides)) return;
     for (const content of JSON.parse(`["${insides.join('","')}"]`) as readonly string[])
       this.delta({ content }, NO_LOGPROBS);
   }
 
   /** The end of the reply: what waits is written, and the last item is closed. */
   end(status: ItemStatus): void {
-    while (this.#held.length > 0) {
+    while (!this.#held.isEmpty) {
       this.#output.close(status);
       this.#release();
     }
@@ -106,30 +103,30 @@ export class Pieces {
     return call;
   }
 
-  #put(target: number, apply: () => void): void {
-    if (this.#isBlocked(target)) this.#held.push({ target, apply });
+  /** Applies a piece, or holds it. `target`: the index of its call, or {@link NO_CALL}. */
+  #put(target: number | undefined, apply: () => void): void {
+    const open = this.#waited;
+    if (open !== undefined && open.index !== target) this.#held.add(target, apply);
     else {
       apply();
-      if (this.#held.length > 0 && this.#output.openCall?.isComplete !== false) this.#release();
+      this.#release();
     }
   }
 
-  #isBlocked(target: number): boolean {
+  /** The open call, while its arguments are not whole: only its own pieces are applied. */
+  get #waited(): CallItem | undefined {
     const open = this.#output.openCall;
-    return open !== undefined && open.index !== target && !open.isComplete;
+    return open?.isComplete === true ? undefined : open;
   }
 
+  /** Applies held pieces, in the order of their arrival, up to one that waits again. */
   #release(): void {
-    let before: number;
-    do {
-      const list = this.#held;
-      before = list.length;
-      this.#held = [];
-      for (const piece of list) {
-        if (this.#isBlocked(piece.target)) this.#held.push(piece);
-        else piece.apply();
-      }
-    } while (this.#held.length > 0 && this.#held.length < before);
+    while (!this.#held.isEmpty) {
+      const open = this.#waited;
+      const apply = open === undefined ? this.#held.take() : this.#held.takeOf(open.index);
+      if (apply === undefined) return;
+      apply();
+    }
   }
 }
 

@@ -1,0 +1,78 @@
+/** Streams whose calls interleave, and those that an upstream makes large. */
+
+import type { FaceStream, JsonObject } from "@sluice/contract";
+import { Members } from "@sluice/kit/dialect";
+import { describe, expect, it } from "vitest";
+import { CONTEXT, FACE, read } from "../face.fixture.ts";
+
+function writer(): FaceStream {
+  return FACE.stream(
+    read({ model: "contract/model", input: "Hello.", stream: true }).state,
+    CONTEXT,
+  );
+}
+
+function chunkOf(delta: JsonObject, finish?: string): JsonObject {
+  return { choices: [{ index: 0, delta, finish_reason: finish ?? null }] };
+}
+
+function callOf(index: number, args: string, isFirst = false): JsonObject {
+  const call = isFirst
+    ? { index, id: `call_${index}`, function: { name: "look", arguments: args } }
+    : { index, function: { arguments: args } };
+  return chunkOf({ tool_calls: [call] });
+}
+
+/** The items of the last event: arguments of calls, and types of the others. */
+function endOf(stream: FaceStream, finish = "tool_calls"): readonly unknown[] {
+  stream.chunk(chunkOf({}, finish));
+  const data = stream.end().split("\ndata: ").at(-1) ?? "";
+  const { response } = JSON.parse(data) as { readonly response: JsonObject };
+  return Members.objectsOf(response.output).map((item) => item.arguments ?? item.type);
+}
+
+describe("pieces of calls that interleave", () => {
+  it("are written in the order in which their calls begin", () => {
+    const stream = writer();
+    for (const chunk of [
+      callOf(0, '{"a":', true),
+      callOf(1, '{"b":', true),
+      callOf(2, "{", true),
+      chunkOf({ content: "Said." }),
+      callOf(1, "1}"),
+      callOf(2, "}"),
+      callOf(0, "0}"),
+    ])
+      stream.chunk(chunk);
+    expect(endOf(stream)).toEqual(['{"a":0}', '{"b":1}', "{}", "message"]);
+  });
+
+  it("are apart from texts where a call has a negative index", () => {
+    const stream = writer();
+    stream.chunk(callOf(-1, "{", true));
+    stream.chunk(chunkOf({ content: "Said." }));
+    stream.chunk(callOf(-1, "}"));
+    expect(endOf(stream)).toEqual(["{}", "message"]);
+  });
+
+  it("may be many, none of them whole", () => {
+    const stream = writer();
+    for (let index = 0; index < 50_000; index++) stream.chunk(callOf(index, "{", true));
+    expect(endOf(stream)).toHaveLength(50_000);
+  });
+
+  it("may be many that end one after the other", () => {
+    const stream = writer();
+    for (let index = 0; index < 20_000; index++) stream.chunk(callOf(index, "{", true));
+    for (let index = 19_999; index >= 0; index--) stream.chunk(callOf(index, "}"));
+    expect(endOf(stream)).toEqual(Array.from({ length: 20_000 }, () => "{}"));
+  });
+
+  it("are read once, however long the arguments are", () => {
+    const stream = writer();
+    stream.chunk(callOf(0, `{"a":[${"{},".repeat(300_000)}{}}`, true));
+    stream.chunk(callOf(1, "{}", true));
+    for (let piece = 0; piece < 10_000; piece++) stream.chunk(callOf(0, "}"));
+    expect(endOf(stream)).toHaveLength(2);
+  });
+});
