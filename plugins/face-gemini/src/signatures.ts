@@ -15,9 +15,12 @@ const MARK = "sluice/1:";
 const PREFIX = Buffer.from(MARK, "latin1").toString("base64");
 
 /** The members of one or several messages that go back. */
-export type KeptMembers = Partial<Record<(typeof KEPT)[number], readonly JsonValue[]>>;
+export type KeptMembers = Partial<Record<(typeof KEPT)[number], JsonValue[]>>;
 
-/** The members to keep of a message or a delta, added to those before; `undefined` for none. */
+/**
+ * The members to keep of a message or a delta, added to those before; `undefined` for none. It
+ * changes `before`: a copy for each delta of a stream takes quadratic time.
+ */
 export function keepMembers(
   before: KeptMembers | undefined,
   message: JsonObject,
@@ -25,8 +28,10 @@ export function keepMembers(
   let kept = before;
   for (const name of KEPT) {
     const value = message[name];
-    if (Array.isArray(value) && value.length > 0)
-      kept = { ...kept, [name]: [...(kept?.[name] ?? []), ...(value as readonly JsonValue[])] };
+    if (!Array.isArray(value) || value.length === 0) continue;
+    kept ??= {};
+    const list = (kept[name] ??= []);
+    for (const each of value as readonly JsonValue[]) list.push(each);
   }
   return kept;
 }

@@ -6,6 +6,7 @@ import { Members } from "@sluice/kit/dialect";
 import { FACE_CONTEXT } from "@sluice/testing";
 import { describe, expect, it } from "vitest";
 import { folded } from "../fold.fixture.ts";
+import { unpacked } from "../signatures.ts";
 import { EventStream } from "./stream.ts";
 
 function writer(): EventStream {
@@ -60,5 +61,28 @@ describe("the log probabilities of a stream", () => {
     const stream = writer();
     stream.chunk({ choices: [{ index: 0, delta: {}, logprobs: { content } }] });
     expect(stream.end()).toContain('"chosenCandidates"');
+  });
+});
+
+describe("what a provider needs back of a stream", () => {
+  it("may arrive in many chunks, and be much in one", () => {
+    const stream = writer();
+    const block = { type: "thinking", thinking: "", signature: "s" };
+    const one = chunkOf({ thinking_blocks: [block] });
+    for (let place = 0; place < 40_000; place++) stream.chunk(one);
+    stream.chunk(chunkOf({ thinking_blocks: Array.from({ length: 200_000 }, () => block) }));
+    const [candidate] = Members.objectsOf(folded(stream.end()).candidates);
+    const content = isObject(candidate?.content) ? candidate.content : {};
+    const [part] = Members.objectsOf(content.parts);
+    expect(unpacked(String(part?.thoughtSignature))?.thinking_blocks).toHaveLength(240_000);
+  });
+
+  it("leaves the lists of a chunk unchanged", () => {
+    const stream = writer();
+    const one = chunkOf({ thinking_blocks: [{ type: "thinking", thinking: "", signature: "s" }] });
+    const before = structuredClone(one);
+    stream.chunk(one);
+    stream.chunk(one);
+    expect(one).toEqual(before);
   });
 });
