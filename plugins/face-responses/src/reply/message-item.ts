@@ -40,7 +40,7 @@ export class MessageItem implements OpenItem {
 
   text(text: string, logprobs: readonly JsonValue[]): void {
     const part = this.#open("output_text");
-    part.logprobs.push(...logprobs);
+    for (const each of logprobs) part.logprobs.push(each);
     part.text.add(text, logprobs.length === 0 ? NO_LOGPROBS : logprobsText(logprobs));
   }
 

@@ -8,6 +8,7 @@ import type { ResponsesState, ToolName } from "../state.ts";
 import { isTyped, TYPED_TOOLS } from "../typed-tools.ts";
 import { CallItem } from "./call-item.ts";
 import type { Events } from "./events.ts";
+import { Extra } from "./extra.ts";
 import { MessageItem } from "./message-item.ts";
 import {
   emitAdded,
@@ -41,7 +42,7 @@ export class Output {
   readonly #callIds = new Set<string>();
   #open: OpenItem | undefined;
   /** Data of the text that waits for a reasoning item. */
-  #extra: JsonObject | undefined;
+  #extra = new Extra();
   #characters = 0;
 
   constructor(context: FaceContext, state: ResponsesState, events: Events) {
@@ -106,7 +107,7 @@ export class Output {
   /** Keeps data of the answer's text. */
   extra(extra: JsonObject): void {
     if (this.#open instanceof ReasoningItem) this.#open.extra(extra);
-    else this.#extra = { ...this.#extra, ...extra };
+    else this.#extra.add(extra);
   }
 
   /** Adds an image: base64. */
@@ -118,7 +119,7 @@ export class Output {
 
   /** Begins a call, behind the data that its upstream needs back. */
   begin({ index, id, name = "", extra }: CallPiece): void {
-    const hasData = extra !== undefined || this.#extra !== undefined;
+    const hasData = extra !== undefined || this.#extra.isGiven;
     const thoughts = hasData ? this.#reasoning() : undefined;
     const callId = id === undefined || this.#callIds.has(id) ? `call_${this.#next()}` : id;
     this.#callIds.add(callId);
@@ -145,7 +146,7 @@ export class Output {
   /** Closes the last item, and gives data of the text that is left. */
   end(status: ItemStatus): void {
     this.close(status);
-    if (this.#extra !== undefined) {
+    if (this.#extra.isGiven) {
       this.#reasoning();
       this.close(status);
     }
@@ -156,8 +157,9 @@ export class Output {
     this.close("completed");
     const item = new ReasoningItem(this.#place("rs"), this.#state, this.#context);
     this.#open = item;
-    if (this.#extra !== undefined) item.extra(this.#extra);
-    this.#extra = undefined;
+    const { all } = this.#extra;
+    if (all !== undefined) item.extra(all);
+    this.#extra = new Extra();
     return item;
   }
 

@@ -5,9 +5,9 @@ import { Members } from "@sluice/kit/dialect";
 import { describe, expect, it } from "vitest";
 import { CONTEXT, FACE, read } from "../face.fixture.ts";
 
-function writer(): FaceStream {
+function writer(members: JsonObject = {}): FaceStream {
   return FACE.stream(
-    read({ model: "contract/model", input: "Hello.", stream: true }).state,
+    read({ model: "contract/model", input: "Hello.", stream: true, ...members }).state,
     CONTEXT,
   );
 }
@@ -74,5 +74,25 @@ describe("pieces of calls that interleave", () => {
     stream.chunk(callOf(1, "{}", true));
     for (let piece = 0; piece < 10_000; piece++) stream.chunk(callOf(0, "}"));
     expect(endOf(stream)).toHaveLength(2);
+  });
+});
+
+describe("what an upstream needs back of a stream", () => {
+  it("may arrive in many chunks", () => {
+    const stream = writer();
+    for (let place = 0; place < 20_000; place++)
+      stream.chunk(chunkOf({ extra_content: { [`member ${place}`]: place } }));
+    expect(endOf(stream, "stop")).toEqual(["reasoning"]);
+  });
+});
+
+describe("the log probabilities of a text", () => {
+  it("may be many in one chunk", () => {
+    const stream = writer({ include: ["message.output_text.logprobs"], top_logprobs: 1 });
+    const content = Array.from({ length: 200_000 }, () => ({}));
+    const { choices } = chunkOf({ content: "Said." });
+    const [choice = {}] = Members.objectsOf(choices);
+    stream.chunk({ choices: [{ ...choice, logprobs: { content } }] });
+    expect(endOf(stream, "stop")).toEqual(["message"]);
   });
 });

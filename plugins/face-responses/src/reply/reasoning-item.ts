@@ -4,6 +4,7 @@ import type { FaceContext, JsonObject } from "@sluice/contract";
 import { seal } from "../envelope.ts";
 import type { ResponsesState } from "../state.ts";
 import { placeOf } from "./events.ts";
+import { Extra } from "./extra.ts";
 import {
   emitAdded,
   emitDone,
@@ -21,7 +22,7 @@ export class ReasoningItem implements OpenItem {
   #text: TextPart | undefined;
   readonly #blocks: JsonObject[] = [];
   readonly #calls: (readonly [string, JsonObject])[] = [];
-  #extra: JsonObject | undefined;
+  readonly #extra = new Extra();
 
   constructor(place: ItemPlace, state: ResponsesState, context: FaceContext) {
     this.#place = place;
@@ -46,7 +47,7 @@ export class ReasoningItem implements OpenItem {
 
   /** Keeps data of the answer's text. */
   extra(extra: JsonObject): void {
-    this.#extra = { ...this.#extra, ...extra };
+    this.#extra.add(extra);
   }
 
   close(): JsonObject {
@@ -96,9 +97,14 @@ export class ReasoningItem implements OpenItem {
     const text = this.#text?.text ?? "";
     const signed = this.#blocks.map((b) => (typeof b.thinking === "string" ? b.thinking : ""));
     const own = text === "" || text === signed.join("") ? undefined : text;
-    const hasData = this.#blocks.length + this.#calls.length > 0 || this.#extra !== undefined;
+    const hasData = this.#blocks.length + this.#calls.length > 0 || this.#extra.isGiven;
     if (!hasData && (own === undefined || !this.#state.hasEnvelopes)) return undefined;
-    const thoughts = { text: own, blocks: this.#blocks, calls: this.#calls, extra: this.#extra };
+    const thoughts = {
+      text: own,
+      blocks: this.#blocks,
+      calls: this.#calls,
+      extra: this.#extra.all,
+    };
     return seal(thoughts, this.#context);
   }
 }
