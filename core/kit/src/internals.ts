@@ -24,6 +24,7 @@ export { isPlace } from "./guard/document/place-of.ts";
 export { MEMBERS, type PlaceName } from "./guard/document/places.ts";
 export { MAX_SPANS, applySpans, orderSpans } from "./guard/document/spans.ts";
 export { withTexts } from "./guard/document/texts.ts";
+export { withoutTokens } from "./guard/document/token-texts.ts";
 export { isMachineId } from "./guard/vocabulary.ts";
 export { EscapeReader, insideJson, plainPercents } from "./guard/words/escapes.ts";
 export type { Place } from "./guard/words/find.ts";

@@ -10,6 +10,7 @@ import { PathCopy } from "./at-path.ts";
 import type { BodyText } from "./body-text.ts";
 import { joinedMessages } from "./join.ts";
 import { MEMBER_PARTS } from "./text-parts.ts";
+import { withoutTokens } from "./token-texts.ts";
 import { isUnreadable, readTools } from "./unreadable.ts";
 import { Walk } from "./walk.ts";
 
@@ -83,17 +84,12 @@ function* editing(
   }
   const changed = copy.value as JsonObject;
   const changes: Record<string, JsonValue | undefined> = {};
-  for (const name of names) putMember(changes, name, withoutTokens(changed[name]));
+  for (const name of names) {
+    const value = changed[name] ?? null;
+    putMember(changes, name, ANSWERS.has(name) ? withoutTokens(value) : value);
+  }
   return document.with(changes);
 }
 
-/**
- * Removes log probabilities from choices with an edited text: they would reveal the original text
- * token by token.
- */
-function withoutTokens(value: JsonValue | undefined): JsonValue | undefined {
-  if (!Array.isArray(value)) return value;
-  return (value as readonly JsonValue[]).map((item) =>
-    isObject(item) && isObject(item.logprobs) ? { ...item, logprobs: null } : item,
-  );
-}
+/** Members of replies that may have log probabilities. */
+const ANSWERS: ReadonlySet<string> = new Set(["choices", "candidates", "output"]);

@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import type { JsonPath } from "@sluice/kit/internals";
+import { type JsonPath, withoutTokens } from "@sluice/kit/internals";
 import { otherMembers, otherPieces, type StreamDialect, type StreamPiece } from "./dialect.ts";
 import { splitPieces, type SplitObject, writePieces } from "./pieces.ts";
 
@@ -44,7 +44,7 @@ export const geminiStream: StreamDialect = {
     }
     return ends === undefined ? { pieces } : { pieces, ends };
   },
-  write: writePieces,
+  write: (event, pieces, texts) => withoutTokens(writePieces(event, pieces, texts)) as JsonObject,
   split: (event, pieces) => splitPieces(event, pieces, splitMember),
 };
 

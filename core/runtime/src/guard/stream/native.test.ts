@@ -208,3 +208,39 @@ describe("what a dialect does not know", () => {
     expect((await guarded(events)).out).toHaveLength(4);
   });
 });
+
+describe("log probabilities beside a masked text", () => {
+  const tokens = [
+    { token: "mask", logprob: -1 },
+    { token: "me", logprob: -1 },
+  ];
+  const part = { type: "output_text", text: "a maskme b", logprobs: tokens };
+  const item = { id: "i", type: "message", content: [part] };
+
+  it.each<[string, JsonObject]>([
+    [
+      "Gemini",
+      {
+        candidates: [
+          {
+            index: 0,
+            content: { role: "model", parts: [{ text: "a maskme b" }] },
+            logprobsResult: { chosenCandidates: tokens },
+          },
+        ],
+      },
+    ],
+    [
+      "a delta of Responses",
+      { type: "response.output_text.delta", item_id: "i", delta: "a maskme b", logprobs: tokens },
+    ],
+    ["a part of Responses", { type: "response.content_part.done", item_id: "i", part }],
+    ["an item of Responses", { type: "response.output_item.done", item }],
+    ["a response", { type: "response.completed", response: { id: "r", output: [item] } }],
+  ])("of %s do not reach the client", async (_name, event) => {
+    const { out, code } = await guarded([event]);
+    expect(code).toBeUndefined();
+    expect(out.join("")).toContain("***");
+    expect(out.join("")).not.toContain('"token"');
+  });
+});

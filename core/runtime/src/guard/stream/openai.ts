@@ -1,6 +1,7 @@
 /** Texts in OpenAI's own events: chunks of chat completions, and the events of responses. */
 
-import type { TextPart } from "@sluice/contract";
+import type { JsonObject, TextPart } from "@sluice/contract";
+import { withoutTokens } from "@sluice/kit/internals";
 import { chatStream } from "./chat.ts";
 import { NOTHING, otherPieces, type StreamDialect } from "./dialect.ts";
 import { splitPieces, writePieces } from "./pieces.ts";
@@ -51,9 +52,7 @@ export const openaiStream: StreamDialect = {
   },
   write(event, pieces, texts) {
     if (typeof event.type !== "string") return chatStream.write(event, pieces, texts);
-    const written = writePieces(event, pieces, texts);
-    // Log probabilities would reveal the original text token by token.
-    return Array.isArray(written.logprobs) ? { ...written, logprobs: [] } : written;
+    return withoutTokens(writePieces(event, pieces, texts)) as JsonObject;
   },
   split(event, pieces) {
     return typeof event.type === "string"

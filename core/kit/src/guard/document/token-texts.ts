@@ -1,0 +1,38 @@
+/** Log probabilities in replies: they would reveal an edited text token by token. */
+
+import type { JsonValue } from "@sluice/contract";
+import { isObject } from "../../json/narrow.ts";
+import { putMember } from "../../json/parse.ts";
+
+/** Members with what a model gives to a tool: any name may stand in them. */
+const ARGUMENTS: ReadonlySet<string> = new Set(["args", "arguments", "input"]);
+
+/**
+ * A reply, or a part of one, without the log probabilities in it: `logprobs` of chat completions
+ * and of Responses become null or an empty list, as their schemas ask; `logprobsResult` of Gemini
+ * is left out. The same value where it has none.
+ */
+export function withoutTokens(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) {
+    const list = value as readonly JsonValue[];
+    const made = list.map(withoutTokens);
+    return made.some((item, at) => item !== list[at]) ? made : value;
+  }
+  if (!isObject(value)) return value;
+  const made: Record<string, JsonValue> = {};
+  let isChanged = false;
+  for (const [name, member = null] of Object.entries(value)) {
+    const left = ARGUMENTS.has(name) ? member : memberWithout(name, member);
+    isChanged ||= left !== member;
+    if (left !== undefined) putMember(made, name, left);
+  }
+  return isChanged ? made : value;
+}
+
+function memberWithout(name: string, member: JsonValue): JsonValue | undefined {
+  if (name === "logprobsResult") return undefined;
+  if (name !== "logprobs" || typeof member !== "object" || member === null)
+    return withoutTokens(member);
+  if (!Array.isArray(member)) return null;
+  return member.length === 0 ? member : [];
+}
