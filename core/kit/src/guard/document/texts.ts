@@ -1,7 +1,6 @@
 /** Every text of a body in every JSON dialect, and the body with replaced texts. */
 
 import type { JsonDocument, JsonObject, JsonValue, Operation } from "@sluice/contract";
-import { isObject } from "../../json/narrow.ts";
 import { putMember } from "../../json/parse.ts";
 import * as Stages from "../../stages.ts";
 import type { Ending } from "../../state/late-signal.ts";
