@@ -21,7 +21,6 @@ import { Native } from "@sluice/kit/passthrough";
 import type {
   DecodedReply,
   EventForm,
-  JsonDocument,
   JsonObject,
   JsonValue,
   ProviderRequest,
@@ -81,9 +80,10 @@ export function decodeContent(
   if (candidates.length === 0) throw invalidReply("has no candidates");
   let made = 0;
   const usage = Native.readUsage(reply);
+  const nextId = (): string => callId(request, made++);
+  const exact = new Members.ExactValues({ value: reply, bytes: body });
   const answers = candidates.map((candidate): Chat.Answer => {
-    const nextId = (): string => callId(request, made++);
-    const content = readParts(candidate, { nextId, names, value: reply, bytes: body });
+    const content = readParts(candidate, { nextId, names, exact });
     return {
       text: content.text,
       reasoning: content.reasoning,
@@ -149,8 +149,8 @@ export function translateStream(
         const [candidate] = Members.objectsOf(reply.candidates);
         if (candidate === undefined) return;
         writer.begin();
-        const reading = { nextId, names: { toClient }, value: reply, bytes: data };
-        const content = readParts(candidate, reading);
+        const exact = new Members.ExactValues({ value: reply, bytes: data });
+        const content = readParts(candidate, { nextId, names: { toClient }, exact });
         writer.reasoning(content.reasoning);
         const rest = {
           ...besides(content, candidate),
@@ -187,8 +187,10 @@ function checkReply(reply: JsonObject): void {
   throw upstreamError({ failure: "content_policy", message });
 }
 
-/** The reply, and what its calls are read with. */
-interface Reading extends Pick<JsonDocument, "value" | "bytes"> {
+/** What the calls of a reply are read with. */
+interface Reading {
+  /** The values of the reply. */
+  readonly exact: Members.ExactValues;
   readonly nextId: () => string;
   readonly names: Pick<ToolNames.NameMap, "toClient">;
 }
@@ -203,17 +205,15 @@ function readParts(candidate: JsonObject, reading: Reading): Content {
     signature: undefined,
   };
   const content = isObject(candidate.content) ? candidate.content : {};
-  let exact: Members.ExactValues | undefined;
   for (const part of Members.objectsOf(content.parts)) {
     const { text, functionCall: call, inlineData: inline } = part;
     if (isObject(call)) {
       // A name is what makes a call; pieces of arguments are sent to those alone who ask for them.
       if (typeof call.name !== "string") throw invalidReply("has a call without a name");
-      exact ??= new Members.ExactValues(reading);
       made.calls.push({
         id: Members.textIn(call.id) ?? reading.nextId(),
         name: reading.names.toClient(call.name),
-        arguments: JSON.stringify(exact.of(call.args ?? {})),
+        arguments: JSON.stringify(reading.exact.of(call.args ?? {})),
         extra: givenSignature(part),
       });
     } else if (typeof text === "string") {

@@ -28,8 +28,8 @@ export class ChunkRepairer {
   readonly #callPrefix: string;
   /** Ids of the calls so far, by choice. */
   readonly #calls = new Map<JsonValue | undefined, string[]>();
-  /** The reply or the chunk that is repaired. */
-  #repaired: Pick<JsonDocument, "value" | "bytes"> | undefined;
+  /** The values of the reply or the chunk that is repaired: its text is read again once at most. */
+  #exact: ExactValues | undefined;
 
   constructor(reasons: OwnFinishReasons, replyId: string) {
     this.#reasons = reasons;
@@ -40,7 +40,7 @@ export class ChunkRepairer {
   repair(document: Pick<JsonDocument, "value" | "bytes">): JsonObject {
     const { value } = document;
     const { choices } = value;
-    this.#repaired = document;
+    this.#exact = new ExactValues(document);
     if (!Array.isArray(choices) || isObject(value.error)) return value;
     const repaired = choices.map((choice: JsonValue) =>
       isObject(choice) ? this.#choice(choice) : choice,
@@ -131,9 +131,8 @@ export class ChunkRepairer {
 
   /** Arguments that a server sends as an object. */
   #text(given: JsonValue | undefined): string {
-    const said = this.#repaired;
     const value = given ?? {};
-    return JSON.stringify(said === undefined ? value : new ExactValues(said).of(value));
+    return JSON.stringify(this.#exact?.of(value) ?? value);
   }
 
   /** The finish reason of a whole reply without one. The choice is marked as inferred. */

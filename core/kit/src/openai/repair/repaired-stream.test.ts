@@ -121,6 +121,16 @@ describe("a repairer", () => {
     expect(new ChunkRepairer({}, "r").repair(writtenDocument(reply))).toBe(reply);
   });
 
+  it("reads the text of many such calls once", () => {
+    const calls = Array.from(
+      { length: 5_000 },
+      (_, at) => `{"id":"c${at}","function":{"name":"f","arguments":{"id":1234567890123456789}}}`,
+    );
+    const whole = `{"choices":[{"index":0,"message":{"tool_calls":[${calls.join(",")}]}}]}`;
+    const repaired = new ChunkRepairer({}, "r").repair(documentOf(whole));
+    expect(JSON.stringify(repaired).match(/1234567890123456789/g)).toHaveLength(5_000);
+  });
+
   it("keeps the numbers of arguments that are an object", () => {
     const given = '{"id":1234567890123456789,"x":[1e400,-0]}';
     const said = `{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":${given}}}]}`;
