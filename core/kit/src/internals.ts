@@ -17,7 +17,7 @@ export {
 export type { FinishReason } from "./dialect/finish.ts";
 export { base64Bytes } from "./dialect/request/data-url.ts";
 export { usageJson } from "./dialect/usage.ts";
-export { type JsonPath, setAt } from "./guard/document/at-path.ts";
+export type { JsonPath } from "./guard/document/at-path.ts";
 export type { BodyText } from "./guard/document/body-text.ts";
 export { Joined } from "./guard/document/join.ts";
 export { isPlace } from "./guard/document/place-of.ts";

@@ -1,7 +1,7 @@
 /** Whole replies in the client's own dialect, beside their translation. */
 
-import type { JsonDocument } from "@sluice/contract";
-import { setAt } from "../guard/document/at-path.ts";
+import type { JsonDocument, JsonObject } from "@sluice/contract";
+import { PathCopy } from "../guard/document/at-path.ts";
 import { asBuffer } from "../json/as-buffer.ts";
 import { documentOf, parsedDocument, writtenDocument } from "../json/document.ts";
 import { editedBody } from "../json/edits/edited-bytes.ts";
@@ -40,7 +40,9 @@ function renamedLarge(body: Uint8Array, { modelAt, model }: RelayRules): JsonDoc
     .map((path) => stringAt(text, path, json, members))
     .find((each) => each !== undefined);
   if (place === undefined) return parsedDocument(text, value, body, members);
-  return editedBody(body, text, place, json, setAt(value, place.path, model));
+  const renamed = new PathCopy(value);
+  renamed.set(place.path, model);
+  return editedBody(body, text, place, json, renamed.value as JsonObject);
 }
 
 /** Keeps an original that is there already: that of a stored reply. */

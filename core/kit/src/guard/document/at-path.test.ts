@@ -4,13 +4,25 @@ import type { JsonObject, JsonValue } from "@sluice/contract";
 import { documentOf } from "../../json/document.ts";
 import { parseJson } from "../../json/parse.ts";
 import { LateSignal } from "../../state/late-signal.ts";
-import { type JsonPath, PathCopy, setAt } from "./at-path.ts";
+import { type JsonPath, PathCopy } from "./at-path.ts";
 import type { BodyText } from "./body-text.ts";
 import { bodyTexts, withTexts } from "./texts.ts";
 
 const MISSING = "missing";
 
 type Edit = readonly [JsonPath, JsonValue];
+
+/** A copy with another value at a path. It copies all containers on the path, as its own does not. */
+function setAt(value: JsonValue, [key, ...rest]: JsonPath, to: JsonValue): JsonValue {
+  if (key === undefined) return to;
+  if (value === null) throw new TypeError("a path leads through a missing value");
+  const before = Object.hasOwn(value as object, key) ? (value as JsonObject)[key] : null;
+  const inner = setAt(before ?? null, rest, to);
+  if (!Array.isArray(value)) return { ...(value as JsonObject), [key]: inner };
+  const copy: JsonValue[] = value.slice();
+  copy[key as number] = inner;
+  return copy;
+}
 
 /** Every edit on a copy of its own. */
 function oneByOne(value: JsonValue, edits: readonly Edit[]): JsonValue {

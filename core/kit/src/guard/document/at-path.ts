@@ -6,22 +6,6 @@ import { putMember } from "../../json/parse.ts";
 /** Names and indexes, outermost first. */
 export type JsonPath = readonly (string | number)[];
 
-/** A copy of `value` with another value at `path`. Values outside the path are shared. */
-export function setAt<T extends JsonValue>(value: T, path: JsonPath, to: JsonValue, depth = 0): T {
-  const key = path[depth];
-  if (key === undefined) return to as T;
-  if (Array.isArray(value)) {
-    const copy = (value as readonly JsonValue[]).slice();
-    copy[key as number] = setAt(memberOf(copy, key), path, to, depth + 1);
-    return copy as unknown as T;
-  }
-  const record = value as JsonObject;
-  return {
-    ...record,
-    [key]: setAt(memberOf(record, key), path, to, depth + 1),
-  } as unknown as T;
-}
-
 type Container = Record<string | number, JsonValue>;
 
 /** A value's own member: `__proto__` and others are no members of every object. */
@@ -30,8 +14,8 @@ function memberOf(value: JsonValue, key: string | number): JsonValue {
 }
 
 /**
- * A copy of a value with other values at many paths: the same as `setAt` for one path after the
- * other. Each container on the paths is copied once.
+ * A copy of a value with other values at paths. Values outside the paths are shared; each container
+ * on them is copied once.
  */
 export class PathCopy {
   #value: JsonValue;
