@@ -35,34 +35,27 @@ interface Entry {
   readonly bounds: readonly StateBound[];
 }
 
-/** What one holder has: the keys of its entries, the least recently used first. */
-interface Holding {
-  readonly keys: Set<string>;
-  bytes: number;
+/** Entries that are counted together, the first to go first. Its amount is in bytes. */
+class Counted extends Ranked {
+  readonly keys = new Set<string>();
 }
 
 /** What an entry costs beside its bytes, about: the key's text, two map entries, two objects. */
 const ENTRY_OVERHEAD_BYTES = 512;
 
-/**
- * Entries that may go before the largest holder is looked for again: a search visits every holder.
- */
-const EVICTIONS_BETWEEN_SEARCHES = 64;
-
 /** The holders of a cache, each with its keys, the least recently used first. */
 class Holders {
   readonly #maxBytes: number;
-  readonly #holdings = new Map<string, Holding>();
-  #largest: Holding | undefined;
-  #evictions = 0;
+  readonly #holdings = new Map<string, Counted>();
+  readonly #ranking = new Ranking<Counted>();
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
   /** A holder, with what it has. */
-  open(holder: string): Holding {
-    const holding = this.#holdings.get(holder) ?? { keys: new Set(), bytes: 0 };
+  open(holder: string): Counted {
+    const holding = this.#holdings.get(holder) ?? new Counted();
     this.#holdings.set(holder, holding);
     return holding;
   }
@@ -70,7 +63,7 @@ class Holders {
   add(holder: string, key: string, size: number): void {
     const holding = this.open(holder);
     holding.keys.add(key);
-    holding.bytes += size;
+    this.#ranking.set(holding, holding.amount + size);
   }
 
   /** A key was used. */
@@ -84,25 +77,18 @@ class Holders {
     const holding = this.#holdings.get(holder);
     if (holding === undefined) return;
     holding.keys.delete(key);
-    holding.bytes -= size;
-    if (holding.keys.size === 0) this.#holdings.delete(holder);
+    this.#ranking.set(holding, holding.amount - size);
+    if (holding.keys.size > 0) return;
+    this.#ranking.delete(holding);
+    this.#holdings.delete(holder);
   }
 
   /** A holder that has more than its share, and an entry to lose. */
-  overShare(writer: Holding, size: number): Holding | undefined {
+  overShare(writer: Counted, size: number): Counted | undefined {
     if (this.#holdings.size < 2) return undefined;
     if (writer.keys.size > 0 && this.#isOver(writer, size)) return writer;
-    if (
-      this.#evictions % EVICTIONS_BETWEEN_SEARCHES === 0 ||
-      this.#largest === undefined ||
-      this.#largest.keys.size === 0
-    ) {
-      this.#largest = undefined;
-      for (const holding of this.#holdings.values())
-        if (holding.bytes > (this.#largest?.bytes ?? 0)) this.#largest = holding;
-    }
-    this.#evictions += 1;
-    return this.#largest !== undefined && this.#isOver(this.#largest) ? this.#largest : undefined;
+    const { largest } = this.#ranking;
+    return largest !== undefined && this.#isOver(largest) ? largest : undefined;
   }
 
   /**
@@ -118,20 +104,15 @@ class Holders {
     }
   }
 
-  #isOver(holding: Holding, more = 0): boolean {
-    return (holding.bytes + more) * this.#holdings.size > this.#maxBytes;
+  #isOver({ amount }: Counted, more = 0): boolean {
+    return (amount + more) * this.#holdings.size > this.#maxBytes;
   }
-}
-
-/** The entries of one part of a bound, the oldest one first. Its amount is in bytes. */
-class Part extends Ranked {
-  readonly keys = new Set<string>();
 }
 
 /** The entries of one bound, in its parts. One without parts is a part of its own. */
 interface Bounded {
-  readonly parts: Map<string, Part>;
-  readonly ranking: Ranking<Part>;
+  readonly parts: Map<string, Counted>;
+  readonly ranking: Ranking<Counted>;
   bytes: number;
 }
 
@@ -147,7 +128,7 @@ class Bounds {
         this.#bounded.set(name, bounded);
       }
       let part = bounded.parts.get(partName);
-      if (part === undefined) bounded.parts.set(partName, (part = new Part()));
+      if (part === undefined) bounded.parts.set(partName, (part = new Counted()));
       part.keys.add(key);
       bounded.ranking.set(part, part.amount + size);
       bounded.bytes += size;
