@@ -67,13 +67,7 @@ export class Tally implements Counter {
    */
   waitsExceed(limitMs: number): boolean {
     const { waits } = this;
-    const byKey = new Map<string, { waits: number; slow: number }>();
-    for (const { ms, key } of waits) {
-      const counts = byKey.get(key) ?? { waits: 0, slow: 0 };
-      byKey.set(key, counts);
-      counts.waits += 1;
-      if (ms > limitMs) counts.slow += 1;
-    }
+    const byKey = countWaits(waits, limitMs);
     const [worst] = [...byKey].toSorted(([, one], [, other]) => bySlowWaits(one, other))[0] ?? [];
     const others = waits.filter(({ key }) => key !== worst).map(({ ms }) => ms);
     return (this.p99Ms() ?? 0) > limitMs && (this.byKey.isOneKey || (p99Of(others) ?? 0) > limitMs);
@@ -82,15 +76,27 @@ export class Tally implements Counter {
 
 /** The waits of one key: all, and those beyond the limit. */
 interface KeyWaits {
-  readonly waits?: number;
-  readonly slow?: number;
+  waits: number;
+  slow: number;
+}
+
+/** The waits of each key. */
+export function countWaits(waits: Tally["waits"], limitMs: number): ReadonlyMap<string, KeyWaits> {
+  const byKey = new Map<string, KeyWaits>();
+  for (const { ms, key } of waits) {
+    const counts = byKey.get(key) ?? { waits: 0, slow: 0 };
+    byKey.set(key, counts);
+    counts.waits += 1;
+    if (ms > limitMs) counts.slow += 1;
+  }
+  return byKey;
 }
 
 /**
  * Orders keys by their waits beyond the limit, most first; of as many, the key with fewer waits
  * comes first. A verdict does not depend on the order of the keys.
  */
-export function bySlowWaits(one: KeyWaits, other: KeyWaits): number {
+export function bySlowWaits(one: Partial<KeyWaits>, other: Partial<KeyWaits>): number {
   return (other.slow ?? 0) - (one.slow ?? 0) || (one.waits ?? 0) - (other.waits ?? 0);
 }
 

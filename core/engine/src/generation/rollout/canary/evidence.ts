@@ -6,7 +6,7 @@
 import type { CanaryPlan } from "./canary.ts";
 import { EndedByKey } from "../ended-by-key.ts";
 import { percent } from "./percent.ts";
-import { bySlowWaits, type Tally } from "../tally.ts";
+import { bySlowWaits, countWaits, type Tally } from "../tally.ts";
 
 /** The requests of one key. */
 export interface KeyEvidence {
@@ -37,13 +37,7 @@ const MAX_KEYS = 20_000;
 
 /** The evidence that a tally has. */
 export function evidenceIn(tally: Tally, { abortIf }: Pick<CanaryPlan, "abortIf">): Evidence {
-  const waits = new Map<string, { waits: number; slow: number }>();
-  for (const { ms, key } of tally.waits) {
-    const counts = waits.get(key) ?? { waits: 0, slow: 0 };
-    waits.set(key, counts);
-    counts.waits += 1;
-    if (ms > (abortIf.p99Ms ?? Infinity)) counts.slow += 1;
-  }
+  const waits = countWaits(tally.waits, abortIf.p99Ms ?? Infinity);
   const ends = new Map(tally.byKey.entries());
   const keys = [...new Set([...ends.keys(), ...waits.keys()])].map((key): KeyEvidence => {
     const { requests = 0, errors = 0, body, isVaried = false } = ends.get(key) ?? {};
