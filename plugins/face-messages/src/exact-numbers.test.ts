@@ -1,33 +1,14 @@
 /** Numbers of the arguments of calls, through the face, the provider of Anthropic and back. */
 
-import { type EncodedCall, type JsonObject, Secret } from "@sluice/contract";
+import type { EncodedCall, JsonObject } from "@sluice/contract";
 import { documentOf, isObject, Stages, writtenDocument } from "@sluice/kit";
 import { Members } from "@sluice/kit/dialect";
-import anthropic from "@sluice/provider-anthropic";
-import { bodyText, FACE_CONTEXT, FACE_MEANS, fakeHost, requestOf } from "@sluice/testing";
+import { bodyText, FACE_CONTEXT, FACE_MEANS, requestOf } from "@sluice/testing";
 import { expect, it } from "vitest";
-import messages from "./index.ts";
+import { CLIENT, FACE, PROVIDER, TARGET } from "./face.fixture.ts";
 import { requestStages } from "./read/request.ts";
 import { messageOf } from "./reply/message.ts";
 
-const TARGET = { provider: "anthropic", model: "claude-opus-4-7", operation: "chat" } as const;
-const PROVIDER = anthropic.create(
-  {
-    api_key: new Secret("api_key", "sk-made-up"),
-    base_url: "https://api.anthropic.com",
-    version: "2023-06-01",
-  },
-  fakeHost(),
-);
-const FACE = messages.create({}, fakeHost());
-const CLIENT = {
-  method: "POST",
-  path: "/v1/messages",
-  query: "",
-  parameters: {},
-  header: () => undefined,
-  address: null,
-};
 const INPUT = '{"id":1234567890123456789,"rows":[-9007199254740993,1e400],"z":-0}';
 const CALL = `{"type":"tool_use","id":"a","name":"f","input":${INPUT}}`;
 

@@ -1,19 +1,10 @@
 import type { JsonObject } from "@sluice/contract";
 import { documentOf } from "@sluice/kit";
-import { FACE_CONTEXT, FACE_MEANS, fakeHost } from "@sluice/testing";
+import { FACE_CONTEXT, FACE_MEANS } from "@sluice/testing";
 import { describe, expect, it } from "vitest";
-import messages from "./index.ts";
+import { CLIENT, FACE } from "./face.fixture.ts";
 
-const FACE = messages.create({}, fakeHost());
 const CONTEXT = { ...FACE_CONTEXT, model: "m", startedAtMs: 0 };
-const CLIENT = {
-  method: "POST",
-  path: "/v1/messages",
-  query: "",
-  parameters: {},
-  header: () => undefined,
-  address: null,
-};
 const EXTRA = { google: { thought_signature: "c2ln" } };
 const CALLS = ["a", "b"].map((id, index) => ({
   id,

@@ -1,31 +1,12 @@
-import { type EncodedCall, type JsonObject, type JsonValue, Secret } from "@sluice/contract";
+import type { EncodedCall, JsonObject, JsonValue } from "@sluice/contract";
 import { documentOf } from "@sluice/kit";
 import { Members } from "@sluice/kit/dialect";
-import anthropic from "@sluice/provider-anthropic";
-import { bodyText, FACE_CONTEXT, FACE_MEANS, fakeHost, requestOf } from "@sluice/testing";
+import { bodyText, FACE_CONTEXT, FACE_MEANS, requestOf } from "@sluice/testing";
 import { describe, expect, it } from "vitest";
-import messages from "./index.ts";
+import { CLIENT, FACE, PROVIDER, TARGET } from "./face.fixture.ts";
 import { messageOf } from "./reply/message.ts";
 import { UNSIGNED } from "./unsigned.ts";
 
-const TARGET = { provider: "anthropic", model: "claude-opus-4-7", operation: "chat" } as const;
-const PROVIDER = anthropic.create(
-  {
-    api_key: new Secret("api_key", "sk-made-up"),
-    base_url: "https://api.anthropic.com",
-    version: "2023-06-01",
-  },
-  fakeHost(),
-);
-const FACE = messages.create({}, fakeHost());
-const CLIENT = {
-  method: "POST",
-  path: "/v1/messages",
-  query: "",
-  parameters: {},
-  header: () => undefined,
-  address: null,
-};
 const CONTEXT = { ...FACE_CONTEXT, startedAtMs: 0 };
 
 /** What Anthropic gets of a client's request by way of the reference dialect. */
