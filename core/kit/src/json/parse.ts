@@ -7,7 +7,7 @@
  */
 
 import { randomBytes } from "node:crypto";
-import type { JsonObject } from "@sluice/contract";
+import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "./narrow.ts";
 import { isSpace, QUOTE, skipSpace, stringEnd } from "./scan.ts";
 
@@ -135,6 +135,15 @@ function withNames(object: JsonObject, names: ReadonlyMap<string, string>): Json
   const made: Container = {};
   for (const name of own) putMember(made, names.get(name) ?? name, object[name]);
   return made as JsonObject;
+}
+
+/** The value of a text; `undefined` for a text that is not JSON. */
+export function jsonIn(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Gives an object a member of any name. */

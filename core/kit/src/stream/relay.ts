@@ -6,7 +6,7 @@
 import type { NativeReplies, UpstreamEvent } from "@sluice/contract";
 import { replaceAt } from "../json/edits/replace-at.ts";
 import { isObject } from "../json/narrow.ts";
-import { parseJson } from "../json/parse.ts";
+import { jsonIn } from "../json/parse.ts";
 
 /** What the events of a batch are in the client's own dialect. */
 export interface RelayedText {
@@ -144,7 +144,7 @@ export class Relay {
     let at = data.indexOf(name);
     while (at > 0 && !(data[at - 1] === '"' && NAMED_VALUE.test(data.slice(at + name.length))))
       at = data.indexOf(name, at + 1);
-    return at > 0 && hasTextAt(parsed(data), this.#rules.lastHas ?? []);
+    return at > 0 && hasTextAt(jsonIn(data), this.#rules.lastHas ?? []);
   }
 
   /** An event with the client's name of the model, and where that differs from the upstream's. */
@@ -171,15 +171,6 @@ function eventText(event: string | undefined, data: string): string {
 function isOnce(text: string, part: string): boolean {
   const at = text.indexOf(part);
   return at >= 0 && !text.includes(part, at + 1);
-}
-
-/** `undefined` for a text that is not JSON. */
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether a text stands at a path of names. Of an array on the way each object counts. */

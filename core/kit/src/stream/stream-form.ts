@@ -5,7 +5,7 @@
  */
 
 import type { EventForm, JsonValue } from "@sluice/contract";
-import { parseJson } from "../json/parse.ts";
+import { jsonIn } from "../json/parse.ts";
 import { skipSpace } from "../json/scan.ts";
 import { type ArrivedText, ConstantText } from "./constant-text.ts";
 import { FrameRun, type FrameShape } from "./frame-run.ts";
@@ -128,7 +128,7 @@ export class StreamForm {
     if (dataAt < 0 || raw.includes("\n")) return undefined;
     if (wire !== data && !(BEFORE_DATA.test(wire.slice(0, dataAt)) && BEHIND_DATA.test(end)))
       return undefined;
-    const value = parsed(data);
+    const value = jsonIn(data);
     const texts = form.texts.map((path) => textHole(data, value, path, true));
     const others = (form.others ?? []).map(
       (path) => numberHole(data, value, path) ?? textHole(data, value, path, false),
@@ -315,7 +315,7 @@ function areHoles(data: string, holes: readonly Hole[]): boolean {
     probe += data.slice(at, from) + probeOf(index, isNumber);
     at = to;
   }
-  const value = parsed(probe + data.slice(at));
+  const value = jsonIn(probe + data.slice(at));
   return holes.every(
     ({ path, isNumber }, index) => String(valueAt(value, path)) === probeOf(index, isNumber),
   );
@@ -354,12 +354,4 @@ function valueAt(value: JsonValue | undefined, path: Hole["path"]): JsonValue | 
     found = (found as Readonly<Record<string | number, JsonValue>>)[key];
   }
   return found;
-}
-
-function parsed(text: string): JsonValue | undefined {
-  try {
-    return parseJson(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }

@@ -10,7 +10,7 @@ import type {
   UpstreamEvent,
 } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
-import { parseJson } from "../../json/parse.ts";
+import { jsonIn } from "../../json/parse.ts";
 import { ChunkRepairer, type OwnFinishReasons } from "./chunk-repairs.ts";
 import { ThoughtRename } from "./thought-rename.ts";
 import { splitCalls } from "./split-calls.ts";
@@ -107,10 +107,6 @@ function hasFinish(choice: JsonValue): boolean {
 }
 
 function parsed(data: string): JsonObject | undefined {
-  try {
-    const value: unknown = parseJson(data);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonIn(data);
+  return isObject(value) ? value : undefined;
 }
