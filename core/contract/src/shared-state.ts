@@ -171,8 +171,8 @@ export interface StateBound {
   readonly maxBytes: number;
   /**
    * The name of another bound of the entry. Where this one is exceeded, the part with the most
-   * bytes loses its oldest entries, that of the new entry before others with as many. Absent: the
-   * oldest of all go.
+   * bytes loses its oldest entries. Of parts with equal bytes, that of the new entry loses.
+   * Absent: the oldest of all go.
    */
   readonly part?: string;
 }

@@ -1,7 +1,7 @@
 /**
- * The log lines of failed requests. Upstreams that fail and limits that refuse get so many lines a
- * second, of which one key has a part, and one that counts the others: each line is a write on the
- * event loop.
+ * The log lines of failed requests. Upstreams that fail and limits that refuse have a bound of
+ * lines a second, of which one key has a part. One more line counts the others. Each line is a
+ * write on the event loop.
  */
 
 import type { GatewayError, Log } from "@sluice/contract";
@@ -10,9 +10,9 @@ import type { LiveExchange } from "../pipeline/exchange.ts";
 
 /** Lines for one error code in one second. */
 const MAX_LINES = 100;
-/** The same of failures with the status 500, most of which are alike. */
+/** Lines for failures with the status 500 in one second. */
 const MAX_OWN_LINES = 1_000;
-/** Those of one key; with the status 500, of one key and one cause. */
+/** Lines of one key for a code; with the status 500, of one key for a cause. */
 const MAX_ALIKE = 20;
 const WINDOW_MS = 1_000;
 
@@ -23,7 +23,10 @@ type Failed = Pick<LiveExchange, "id" | "generation" | "attempts" | "identity">;
 interface Failures {
   count: number;
   named: number;
-  /** By key id, and by cause. Those without a key share one place. */
+  /**
+   * Lines by key id, with the status 500 by key id and cause. Requests without a key count
+   * together.
+   */
   readonly namedOf: Map<string, number>;
 }
 

@@ -8,9 +8,9 @@ import type { EstimateParts } from "./estimate.ts";
 const EVERY = 32;
 /** The time between two counts of a model, on average: a count costs 0.1 ms per KB. */
 const PAUSE_MS = 250;
-/** A key without a count for this time goes before the pause has ended. */
+/** A key that had no count for this time is counted before the pause has ended. */
 const RARE_MS = 8_000;
-/** The pauses that such keys do not wait for, together: eight of them. */
+/** The sum of the pauses that such keys skip: eight of them at most. */
 const MAX_AHEAD_MS = 2_000;
 /** Keys remembered, each with each of its models. Beyond it all are forgotten. */
 const MAX_SEEN = 10_000;

@@ -128,8 +128,8 @@ export class EndedByKey {
 }
 
 /**
- * Whether the requests of one key ended worse: more failures, or as many of fewer requests. A
- * verdict does not depend on the order of the keys.
+ * Whether the requests of one key ended worse: more failures, or as many in fewer requests.
+ * A verdict does not depend on the order of the keys.
  */
 function isWorse(one: Ends, other: Ends): boolean {
   return one.errors === other.errors ? one.requests < other.requests : one.errors > other.errors;
