@@ -78,27 +78,46 @@ async function ends(
 }
 
 const keyWith = async (fields: object): Promise<string> => (await createKey(gateway, fields)).key;
+/** A key with an alias that the limits name. An attempt before this one may have left it. */
+async function keyAlone(alias: string): Promise<string> {
+  await admin(gateway, "/key/delete", { key_aliases: [alias] });
+  return keyWith({ key_alias: alias });
+}
 const until = (atMs: number): Promise<void> => pause(Math.max(0, atMs - Date.now()));
 const waitOf = ({ headers }: Answer): number => Number(headers.get("retry-after")) * 1_000;
 
 describe("time", () => {
   it.concurrent("a window admits after its retry-after, and not before it has slid", async () => {
-    const key = await keyWith({ key_alias: "short" });
-    const startedMs = Date.now();
-    expect(await ends([key], [key])).toEqual([200, 200]);
-    const refused = await send(key);
-    const refusedMs = Date.now();
-    expect([refused.end, waitOf(refused) > 0]).toEqual(["rate_limit_error", true]);
-    // Whole seconds and the sixtieth that the first request fell into.
-    expect(waitOf(refused)).toBeLessThanOrEqual(SPAN_MS + 1_000);
-    await until(startedMs + SPAN_MS - 200);
-    expect((await send(key)).end).toBe("rate_limit_error");
-    await until(refusedMs + waitOf(refused));
-    expect((await send(key)).end).toBe(200);
-  });
+    const key = await keyAlone("short");
+    // A window in which an answer came after its end, on a busy machine, says nothing.
+    for (let turn = 0; turn < MAX_PERIODS; turn += 1) {
+      const startedMs = Date.now();
+      const [one, two, refused] = [await send(key), await send(key), await send(key)];
+      const refusedMs = Date.now();
+      await until(startedMs + SPAN_MS - 200);
+      const inside = await send(key);
+      if (Date.now() >= startedMs + SPAN_MS) {
+        await pause(SPAN_MS + 1_000);
+        continue;
+      }
+      expect([one, two, refused, inside].map(({ end }) => end)).toEqual([
+        200,
+        200,
+        "rate_limit_error",
+        "rate_limit_error",
+      ]);
+      expect(waitOf(refused)).toBeGreaterThan(0);
+      // Whole seconds and the sixtieth that the first request fell into.
+      expect(waitOf(refused)).toBeLessThanOrEqual(SPAN_MS + 1_000);
+      await until(refusedMs + waitOf(refused));
+      expect((await send(key)).end).toBe(200);
+      return;
+    }
+    expect.fail("no answer came within its window");
+  }, 60_000);
 
   it.concurrent("a budget begins anew with its period, and not before", async () => {
-    const key = await keyWith({ key_alias: "rolling" });
+    const key = await keyAlone("rolling");
     // A period in which an answer came after its end, on a busy machine, says nothing.
     for (let turn = 0; turn < MAX_PERIODS; turn += 1) {
       const startMs = Math.ceil(Date.now() / SPAN_MS) * SPAN_MS;
