@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue, TextPart } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import type { JsonPath } from "@sluice/kit/internals";
 import {
+  divided,
   NOTHING,
   otherMembers,
   otherPieces,
@@ -63,6 +64,7 @@ const DELTA_MEMBERS = new Set([
 
 /** The reference dialect: chunks of a chat completion. */
 export const chatStream: StreamDialect = {
+  divide: (chunk) => divided(chunk, "choices", DIVISION),
   read(chunk) {
     const { choices } = chunk;
     const pieces = otherMembers(chunk, [], CHUNK_MEMBERS);
@@ -85,8 +87,7 @@ export const chatStream: StreamDialect = {
           text: choice.text,
         });
       pieces.push(...otherMembers(choice, ["choices", at], CHOICE_MEMBERS));
-      if (typeof choice.finish_reason === "string")
-        ends = ends === undefined && choices.length === 1 ? `${index}/` : "";
+      if (typeof choice.finish_reason === "string") ends = `${index}/`;
     }
     return ends === undefined ? { pieces } : { pieces, ends };
   },
@@ -131,6 +132,7 @@ const SHARED_MEMBERS = new Set([
 ]);
 /** The members of a chunk that its last part has. */
 const LAST_MEMBERS = new Set(["usage", "x_groq", "time_info"]);
+const DIVISION = { shared: SHARED_MEMBERS, last: LAST_MEMBERS };
 
 /** The member of a chunk, of a choice or of an object in its delta, in one part of the chunk. */
 function splitMember(

@@ -40,6 +40,9 @@ export interface StreamTexts {
 
 /** A dialect of streamed replies. */
 export interface StreamDialect {
+  /** An event of several answers as one event for each; absent, or `undefined`, for all others. */
+  divide?(event: JsonObject): readonly JsonObject[] | undefined;
+  /** The texts of an event of one answer. */
   read(event: JsonObject): StreamTexts;
   /**
    * The event with other texts in the places of its pieces. Members that would reveal the old ones
@@ -55,6 +58,26 @@ export interface SplitEvent {
   readonly event: JsonObject;
   /** The text, in its place in this event. Its channel is that of the original event. */
   readonly piece: StreamPiece;
+}
+
+/**
+ * An event with one item of a list in each of its parts; `undefined` for a list of one at most. The
+ * members named `shared` are in each part, those named `last` in the last one, all others in the
+ * first one.
+ */
+export function divided(
+  event: JsonObject,
+  list: string,
+  { shared, last }: Record<"shared" | "last", ReadonlySet<string>>,
+): readonly JsonObject[] | undefined {
+  const items = event[list];
+  if (!Array.isArray(items) || items.length < 2) return undefined;
+  return (items as readonly JsonValue[]).map((item, at) => {
+    const isIn = (name: string): boolean =>
+      shared.has(name) || at === (last.has(name) ? items.length - 1 : 0);
+    const members = Object.entries(event).filter(([name]) => name !== list && isIn(name));
+    return { ...Object.fromEntries(members), [list]: [item] };
+  });
 }
 
 /** An event without texts. */

@@ -3,7 +3,13 @@
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { type JsonPath, withoutTokens } from "@sluice/kit/internals";
-import { otherMembers, otherPieces, type StreamDialect, type StreamPiece } from "./dialect.ts";
+import {
+  divided,
+  otherMembers,
+  otherPieces,
+  type StreamDialect,
+  type StreamPiece,
+} from "./dialect.ts";
 import { splitPieces, type SplitObject, writePieces } from "./pieces.ts";
 
 /** Members with the text of a channel, or without text. */
@@ -26,6 +32,13 @@ const PART_MEMBERS = new Set(["text", "thought", "thoughtSignature"]);
 
 /** Candidates by index. A part is a text, a thought, or a whole item. */
 export const geminiStream: StreamDialect = {
+  divide: (event) =>
+    divided(event, "candidates", DIVISION)?.map(({ candidates, ...rest }, at) => ({
+      ...rest,
+      candidates: (candidates as readonly JsonValue[]).map((candidate) =>
+        isObject(candidate) ? { index: at, ...candidate } : candidate,
+      ),
+    })),
   read(event) {
     const pieces = otherMembers(event, [], EVENT_MEMBERS);
     let ends: string | undefined;
@@ -39,13 +52,17 @@ export const geminiStream: StreamDialect = {
       if (isObject(candidate.content))
         readParts(candidate.content, index, [...base, "content"], pieces);
       pieces.push(...otherMembers(candidate, base, CANDIDATE_MEMBERS));
-      if (typeof candidate.finishReason === "string")
-        ends = ends === undefined && candidates.length === 1 ? `${index}/` : "";
+      if (typeof candidate.finishReason === "string") ends = `${index}/`;
     }
     return ends === undefined ? { pieces } : { pieces, ends };
   },
   write: (event, pieces, texts) => withoutTokens(writePieces(event, pieces, texts)) as JsonObject,
   split: (event, pieces) => splitPieces(event, pieces, splitMember),
+};
+
+const DIVISION = {
+  shared: new Set(["modelVersion", "responseId", "createTime"]),
+  last: new Set(["usageMetadata"]),
 };
 
 /** The depth of a candidate in an event. */

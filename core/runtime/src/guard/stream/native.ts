@@ -21,6 +21,7 @@ const COHERE = /^(?:message|content|tool-plan|tool-call|citation)-(?:start|delta
  * unknown.
  */
 export const nativeStream: StreamDialect = {
+  divide: (event) => dialectOf(event)?.divide?.(event),
   read(event) {
     const dialect = dialectOf(event);
     if (dialect !== undefined) return dialect.read(event);

@@ -25,11 +25,15 @@ const JSON_DELTAS = new Set([
   "response.mcp_call_arguments.delta",
 ]);
 
+/** The events that end a response. */
+const ENDS = new Set(["response.completed", "response.incomplete", "response.failed"]);
+
 /**
  * OpenAI's own streams: chunks of chat completions, and the events of responses, whose later events
  * repeat the texts whole.
  */
 export const openaiStream: StreamDialect = {
+  divide: (event) => (typeof event.type === "string" ? undefined : chatStream.divide?.(event)),
   read(event) {
     if (typeof event.type !== "string" || !event.type.startsWith("response."))
       return chatStream.read(event);
@@ -45,10 +49,9 @@ export const openaiStream: StreamDialect = {
             ],
           };
     const pieces = otherPieces(event, []);
-    const ends = type.endsWith(".done") && typeof item === "string" ? `${item}/` : undefined;
-    return ends === undefined && pieces.length === 0
-      ? NOTHING
-      : { pieces, ends: ends ?? (type === "response.completed" ? "" : "none/") };
+    if (ENDS.has(type)) return { pieces, ends: "" };
+    if (type.endsWith(".done") && typeof item === "string") return { pieces, ends: `${item}/` };
+    return pieces.length === 0 ? NOTHING : { pieces };
   },
   write(event, pieces, texts) {
     if (typeof event.type !== "string") return chatStream.write(event, pieces, texts);

@@ -205,13 +205,8 @@ describe("the other members of an event with several texts", () => {
     expect((await guarded(BLOCK, [event])).out).toEqual([
       part(choice({ delta: { role: "assistant", content: [text("a")] } })),
       part(choice({ delta: { content: [text("b")] } })),
-      {
-        ...part(
-          choice({ delta: { content: [text("c")] }, finish_reason: "stop" }),
-          choice({ finish_reason: "length" }, 1),
-        ),
-        usage: { total_tokens: 1 },
-      },
+      part(choice({ delta: { content: [text("c")] }, finish_reason: "stop" })),
+      { ...part(choice({ finish_reason: "length" }, 1)), usage: { total_tokens: 1 } },
     ]);
   });
 

@@ -36,30 +36,37 @@ export class GuardedStream {
 
   /** Takes a frame. Throws the error of a block. */
   push(frame: Frame): void | Promise<void> {
-    const { dialect, set } = this.#options;
+    const { dialect, set, frameOf } = this.#options;
     const known = frame.raw === undefined ? undefined : this.#template.read(frame.raw);
     if (known !== undefined && !set.isEmpty) {
       this.#observed?.add(known);
       return this.#take(frame, known);
     }
-    const read = dialect.read(frame.chunk());
-    const { pieces, ends } = read;
-    if (this.#observed !== undefined) for (const piece of pieces) this.#observed.add(piece);
-    const [first] = pieces;
+    const event = frame.chunk();
     if (set.isEmpty) {
+      const { pieces } = dialect.read(event);
+      if (this.#observed !== undefined) for (const piece of pieces) this.#observed.add(piece);
       this.hasText ||= pieces.length > 0;
       this.ready.push(frame);
       return undefined;
     }
+    const parts = dialect.divide?.(event);
+    if (parts === undefined) return this.#read(frame);
+    return inTurn(parts, (part) => this.#read(frameOf(part, frame)));
+  }
+
+  /** Takes a frame of one answer. */
+  #read(frame: Frame): void | Promise<void> {
+    const read = this.#options.dialect.read(frame.chunk());
+    const { pieces, ends } = read;
+    if (this.#observed !== undefined) for (const piece of pieces) this.#observed.add(piece);
+    const [first] = pieces;
     if (pieces.length === 1 && ends === undefined && first !== undefined && first.isName !== true) {
       if (frame.raw !== undefined) this.#template.learn(frame.raw, first);
       return this.#take(frame, first);
     }
-    if (pieces.length === 0 && ends === undefined) {
-      this.#pass(frame, read);
-      return undefined;
-    }
-    return this.#takeSeveral(frame, read);
+    const isBare = pieces.length === 0 && ends === undefined;
+    return isBare ? this.#pass(frame, read) : this.#takeSeveral(frame, read);
   }
 
   /** Whether decidable text waits for `decide`. */
@@ -71,8 +78,7 @@ export class GuardedStream {
   async decide(): Promise<void> {
     const waiting = this.#waiting;
     this.#waiting = [];
-    // oxlint-disable-next-line no-await-in-loop -- released frames keep their order.
-    for (const channel of waiting) await this.#settle(channel, "decide");
+    await inTurn(waiting, (channel) => this.#settle(channel, "decide"));
   }
 
   /** Ends the input: decides everything, then calls the observers. */
@@ -89,23 +95,20 @@ export class GuardedStream {
   }
 
   async #takeSeveral(frame: Frame, read: StreamTexts): Promise<void> {
-    const { dialect, frameOf } = this.#options;
     const { pieces, ends } = read;
     const texts = pieces.filter(isText);
     const hasNames = texts.length < pieces.length;
     const whole = hasNames
       ? await (this.#names ??= new StreamNames(this.#options)).check(frame, pieces)
       : frame;
-    const [first] = texts;
-    if (texts.length > 1) {
-      for (const { event, piece } of dialect.split(whole.chunk(), texts)) {
-        // oxlint-disable-next-line no-await-in-loop -- the pieces are in order.
-        await this.#take(frameOf(event, frame), piece);
-      }
-    } else if (first !== undefined) await this.#take(whole, first);
+    const parts = partsOf(whole, texts, this.#options);
+    const last = parts.pop();
+    await inTurn(parts, (part) => this.#take(part.frame, part.piece));
     // Texts that end with this frame precede it, and its own is the last of them.
+    if (ends !== undefined) await this.#end(ends, last?.piece.channel);
+    if (last === undefined) this.#pass(whole, read);
+    else await this.#take(last.frame, last.piece);
     if (ends !== undefined) await this.#end(ends);
-    if (first === undefined) this.#pass(whole, read);
   }
 
   #take(frame: Frame, piece: StreamPiece): void | Promise<void> {
@@ -134,13 +137,11 @@ export class GuardedStream {
     return channel;
   }
 
-  /** Ends the channels with this prefix. */
-  async #end(prefix: string): Promise<void> {
-    for (const [name, channel] of this.#channels) {
-      if (!name.startsWith(prefix)) continue;
-      // oxlint-disable-next-line no-await-in-loop -- the channels end in order.
-      await this.#settle(channel, "end");
-    }
+  /** Ends the channels with this prefix, except one. */
+  async #end(prefix: string, except?: string): Promise<void> {
+    await inTurn(this.#channels, async ([name, channel]) => {
+      if (name.startsWith(prefix) && name !== except) await this.#settle(channel, "end");
+    });
   }
 
   /** Decides text of a channel. The frames before a block are released too. */
@@ -159,4 +160,23 @@ export class GuardedStream {
     this.hasText = true;
     this.#held -= count;
   }
+}
+
+/** A frame as one for each of its texts. */
+function partsOf(
+  frame: Frame,
+  texts: readonly StreamPiece[],
+  { dialect, frameOf }: GuardedStreamOptions,
+): { frame: Frame; piece: StreamPiece }[] {
+  if (texts.length < 2) return texts.map((piece) => ({ frame, piece }));
+  const parts = dialect.split(frame.chunk(), texts);
+  return parts.map(({ event, piece }) => ({ frame: frameOf(event, frame), piece }));
+}
+
+async function inTurn<T>(
+  items: Iterable<T>,
+  run: (item: T) => void | Promise<void>,
+): Promise<void> {
+  // oxlint-disable-next-line no-await-in-loop -- frames keep their order.
+  for (const item of items) await run(item);
 }
