@@ -80,3 +80,11 @@ describe("a name in pieces", () => {
     expect([said, code]).toEqual([["***"], "guardrail_violation"]);
   });
 });
+
+it("a name in very many pieces is refused", async () => {
+  const pieces = Array.from({ length: 2_000 }, () => named([0, "a"]));
+  const { out, code } = await guarded(MASK, pieces);
+  expect([code, out.length]).toEqual(["upstream_invalid_response", 1_024]);
+  const long = "a".repeat(2_000);
+  expect((await guarded(MASK, [named([0, long])])).said).toEqual([long]);
+});

@@ -1,10 +1,13 @@
 /** The names in a stream: short texts that are checked immediately and never held. */
 
-import type { Frame } from "@sluice/contract";
+import { type Frame, GatewayError } from "@sluice/contract";
 import { applySpans } from "@sluice/kit/internals";
 import type { SetSpan, SetVerdict } from "../joint-verdict.ts";
 import { isText, type StreamPiece } from "./dialect.ts";
 import type { GuardedStreamOptions } from "./options.ts";
+
+/** Maximum characters of a name that comes in pieces. */
+const MAX_PIECED_CHARACTERS = 1_024;
 
 /** The text of a channel so far, as the upstream sent it, and the places of its edits. */
 interface NameSoFar {
@@ -48,6 +51,8 @@ export class StreamNames {
     const name = this.#nameOf(piece);
     const from = name.text.length;
     name.text += piece.text;
+    // Each piece is checked with all pieces before it.
+    if (from > 0 && name.text.length > MAX_PIECED_CHARACTERS) throw tooLong();
     const about = {
       ...context,
       part: piece.part,
@@ -86,4 +91,11 @@ export class StreamNames {
     }
     return applySpans(piece.text, added);
   }
+}
+
+function tooLong(): GatewayError {
+  return new GatewayError(
+    "upstream_invalid_response",
+    `The upstream's stream has a name of more than ${MAX_PIECED_CHARACTERS} characters in pieces.`,
+  );
 }
