@@ -8,6 +8,7 @@ import { isObject } from "../../json/narrow.ts";
 import { ExactValues } from "../../json/numbers/exact.ts";
 import { readEmbeddedError } from "../errors.ts";
 import { readUsage } from "../usage.ts";
+import { BegunCalls } from "./begun-calls.ts";
 
 /**
  * An upstream's own finish reasons and the dialect's names for them; `overloaded` is a failure.
@@ -26,8 +27,8 @@ const REASONS = new Set(["stop", "length", "tool_calls", "content_filter", "func
 export class ChunkRepairer {
   readonly #reasons: OwnFinishReasons;
   readonly #callPrefix: string;
-  /** Ids of the calls so far, by choice. */
-  readonly #calls = new Map<JsonValue | undefined, string[]>();
+  /** The calls so far, by choice. */
+  readonly #calls = new Map<JsonValue | undefined, BegunCalls>();
   /** The values of the reply or the chunk that is repaired: its text is read again once at most. */
   #exact: ExactValues | undefined;
 
@@ -91,23 +92,23 @@ export class ChunkRepairer {
    * again, so it is removed.
    */
   #call(call: JsonObject, choice: JsonValue | undefined, isDelta: boolean): JsonObject {
-    const begun = this.#calls.get(choice) ?? [];
+    const begun = this.#calls.get(choice) ?? new BegunCalls();
     this.#calls.set(choice, begun);
     const made = isObject(call.function) ? call.function : {};
     const id = typeof call.id === "string" && call.id !== "" ? call.id : undefined;
     const isNamed = typeof made.name === "string" && made.name !== "";
     const given = typeof call.index === "number" ? call.index : undefined;
-    const known = isDelta && given !== undefined ? begun[given] : undefined;
+    const known = isDelta && given !== undefined ? begun.idOf(given) : undefined;
     const isNew =
       known === undefined
         ? isNamed || id !== undefined
         : isNamed && id !== undefined && id !== known;
     const index = isNew
       ? known === undefined
-        ? (given ?? begun.length)
-        : begun.length
-      : (given ?? Math.max(0, begun.length - 1));
-    if (isNew) begun[index] = id ?? `${this.#callPrefix}_${index}`;
+        ? (given ?? begun.next)
+        : begun.next
+      : (given ?? begun.last);
+    if (isNew) begun.begin(index, id ?? `${this.#callPrefix}_${index}`);
     const hasText =
       typeof made.arguments === "string" || (!isNew && isDelta && made.arguments === undefined);
     const isComplete =
@@ -118,7 +119,7 @@ export class ChunkRepairer {
     const { id: _id, index: _index, type: _type, ...rest } = call;
     return {
       ...(isDelta ? { index } : {}),
-      ...(isNew ? { id: begun[index], type: "function" } : {}),
+      ...(isNew ? { id: begun.idOf(index) ?? "", type: "function" } : {}),
       ...rest,
       function: hasText
         ? made
@@ -135,10 +136,14 @@ export class ChunkRepairer {
     return JSON.stringify(this.#exact?.of(value) ?? value);
   }
 
+  #hasCalls({ index }: JsonObject): boolean {
+    return this.#calls.get(index)?.isEmpty === false;
+  }
+
   /** The finish reason of a whole reply without one. The choice is marked as inferred. */
   #inferred(choice: JsonObject): JsonObject | undefined {
     if (typeof choice.finish_reason === "string") return undefined;
-    const hasCalls = (this.#calls.get(choice.index)?.length ?? 0) > 0;
+    const hasCalls = this.#hasCalls(choice);
     return { finish_reason: hasCalls ? "tool_calls" : "stop", finish_reason_inferred: true };
   }
 
@@ -156,8 +161,7 @@ export class ChunkRepairer {
         `The upstream ended the reply early: ${native}.`,
       );
     const word = REASONS.has(native) ? native : (known ?? "stop");
-    const reason =
-      word === "stop" && (this.#calls.get(choice.index)?.length ?? 0) > 0 ? "tool_calls" : word;
+    const reason = word === "stop" && this.#hasCalls(choice) ? "tool_calls" : word;
     return reason === native
       ? undefined
       : { finish_reason: reason, native_finish_reason: choice.native_finish_reason ?? native };

@@ -141,3 +141,35 @@ describe("a repairer", () => {
     expect(frames[0]?.text).toContain(written);
   });
 });
+
+describe("the index of a call", () => {
+  const call = (index: number | undefined, id?: string): string =>
+    chunk({
+      delta: {
+        tool_calls: [
+          {
+            ...(index === undefined ? {} : { index }),
+            ...(id === undefined ? {} : { id, type: "function" }),
+            function: { ...(id === undefined ? {} : { name: "f" }), arguments: "{}" },
+          },
+        ],
+      },
+    });
+  const indexes = (events: readonly string[]): unknown[] =>
+    play(events).frames.flatMap(({ text }) =>
+      [...text.matchAll(/"index":(-?[\d.]+),"(?:id|function)"/g)].map(([, index]) => Number(index)),
+    );
+
+  it.each([[-1], [0.5], [4_294_967_294], [4_294_967_295], [9_007_199_254_740_000]])(
+    "may be any number: %d",
+    (index) => {
+      const finish = chunk({ delta: {}, finish_reason: "stop" });
+      const { frames } = play([call(index, "a"), call(index), finish]);
+      expect(frames.at(-1)?.text).toContain('"finish_reason":"tool_calls"');
+      const [first, second, third] = indexes([call(index, "a"), call(index), call(undefined, "b")]);
+      expect([first, second]).toEqual([index, index]);
+      expect(third).not.toBe(index);
+      expect(Number.isInteger(third) && Number(third) >= 0).toBe(true);
+    },
+  );
+});
