@@ -85,7 +85,10 @@ export interface FaceContext {
 
 /** Writes one stream. Every text is complete: events with their blank line. */
 export interface FaceStream {
-  /** The events of one chunk `chat.completion.chunk`; empty when there is nothing to write yet. */
+  /**
+   * The events of one chunk `chat.completion.chunk`; empty when there is nothing to write yet. Its
+   * contents are texts, as those of a whole reply.
+   */
   chunk(chunk: JsonObject): string;
   /**
    * The events of chunks that differ from the last one in the `content` of the first choice alone:
@@ -269,7 +272,7 @@ export interface Face<State = unknown> {
     client: ClientRequest,
     means: FaceMeans,
   ): Generator<void, FaceRequest<State>, undefined>;
-  /** The reply of a `chat.completion` object. */
+  /** The reply of a `chat.completion` object. Its contents are texts or null: no list of blocks. */
   whole(reply: JsonObject, state: State, context: FaceContext): JsonObject;
   /** A writer of one stream. */
   stream(state: State, context: FaceContext): FaceStream;

@@ -15,6 +15,7 @@ export {
   takesField,
 } from "./dialect/fields/rules.ts";
 export type { FinishReason } from "./dialect/finish.ts";
+export { withPlainContents } from "./dialect/plain-content.ts";
 export { base64Bytes } from "./dialect/request/data-url.ts";
 export { usageJson } from "./dialect/usage.ts";
 export type { JsonPath } from "./guard/document/at-path.ts";

@@ -43,8 +43,7 @@ export class Pieces {
     if (isText(reasoning)) this.#put(NO_CALL, () => output.reasoning(reasoning));
     for (const block of Members.objectsOf(delta.thinking_blocks))
       this.#put(NO_CALL, () => output.block(block));
-    const text = textOf(content);
-    if (text !== "") this.#put(NO_CALL, () => output.text(text, logprobs));
+    if (isText(content)) this.#put(NO_CALL, () => output.text(content, logprobs));
     if (isText(refusal)) this.#put(NO_CALL, () => output.refusal(refusal));
     if (delta.annotations !== undefined || delta.citations !== undefined)
       for (const annotation of annotationsOf(delta))
@@ -132,13 +131,6 @@ export class Pieces {
 
 function isText(value: JsonValue | undefined): value is string {
   return typeof value === "string" && value !== "";
-}
-
-function textOf(content: JsonValue | undefined): string {
-  if (typeof content === "string") return content;
-  return Members.objectsOf(content)
-    .flatMap(({ text }) => (typeof text === "string" ? [text] : []))
-    .join("");
 }
 
 function pieceOf(call: JsonObject, position: number): CallPiece {

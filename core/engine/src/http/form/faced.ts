@@ -8,6 +8,7 @@ import type {
   FaceError,
   FaceRequest,
   FaceStream,
+  Frame,
   GatewayError,
   GatewayRequest,
   JsonDocument,
@@ -18,7 +19,13 @@ import type {
   WholeReply,
 } from "@sluice/contract";
 import { isObject, type Stages } from "@sluice/kit";
-import { type FrameBatch, FrameRun, originalOf, writtenDocument } from "@sluice/kit/internals";
+import {
+  type FrameBatch,
+  FrameRun,
+  originalOf,
+  withPlainContents,
+  writtenDocument,
+} from "@sluice/kit/internals";
 import type { ReplyOrigin } from "@sluice/runtime";
 import { roughPromptTokens } from "@sluice/runtime/openai";
 import type { Receive, ReceiveStages } from "../ingress/receive.ts";
@@ -129,7 +136,7 @@ export class FacedForm implements ReplyForm {
   }
 
   whole(reply: WholeReply): MaybePromise<WholeReply> {
-    const body = this.#face.whole(reply.document.value, this.#state, this.#context);
+    const body = this.#face.whole(plainOf(reply), this.#state, this.#context);
     const kept = (reply.status === 200 ? this.#kept?.keep(body, this.#lost) : undefined) ?? body;
     return kept instanceof Promise
       ? kept.then((sent) => withBody(reply, sent))
@@ -185,6 +192,10 @@ export class FacedForm implements ReplyForm {
   }
 }
 
+function plainOf({ document }: WholeReply): JsonObject {
+  return withPlainContents(document.value);
+}
+
 function withBody(reply: WholeReply, body: JsonObject): WholeReply {
   return { ...reply, document: writtenDocument(body) };
 }
@@ -205,24 +216,31 @@ function textOf(batch: FrameBatch, writer: FaceStream): string {
   let text = "";
   for (const item of batch.items) {
     if (!(item instanceof FrameRun)) {
-      text += writer.chunk(item.chunk());
+      text += chunkText(item, writer);
       continue;
     }
     const { first, pieces } = item;
     if (writer.texts === undefined || !item.showsOneText || !saysContent(first.chunk()))
-      for (const frame of item.frames()) text += writer.chunk(frame.chunk());
-    else text += writer.chunk(first.chunk()) + writer.texts(pieces.slice(1));
+      for (const frame of item.frames()) text += chunkText(frame, writer);
+    else text += chunkText(first, writer) + writer.texts(pieces.slice(1));
   }
   return text;
 }
 
-/** Whether a content of the first choice is all that a chunk says. */
+function chunkText(frame: Frame, writer: FaceStream): string {
+  return writer.chunk(withPlainContents(frame.chunk()));
+}
+
+/** Whether a content of the first choice, a text, is all that a chunk says. */
 function saysContent({ choices, usage = null }: JsonObject): boolean {
   const [choice, another] = Array.isArray(choices) ? (choices as readonly JsonValue[]) : [];
   if (another !== undefined || usage !== null || !isObject(choice)) return false;
   const { index = 0, delta, finish_reason: finish = null, logprobs = null } = choice;
   if (index !== 0 || finish !== null || logprobs !== null || !isObject(delta)) return false;
-  return Object.keys(delta).every((name) => name === "content" || name === "role");
+  return (
+    typeof delta.content === "string" &&
+    Object.keys(delta).every((name) => name === "content" || name === "role")
+  );
 }
 
 /** The form of a request that only counts its tokens. */
