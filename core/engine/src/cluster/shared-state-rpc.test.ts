@@ -70,6 +70,28 @@ describe("shared state that another process holds", () => {
     });
   });
 
+  it("counts the money of a worker that is gone: its calls have rows of that cost", async () => {
+    const gone = createStateHost(owner);
+    const [first, second] = [connected(gone).driver, connected().driver];
+    const money = (id: string): Reservation => ({
+      id,
+      claims: [
+        { kind: "budget", key: "money", limitNanoUsd: 10, amountNanoUsd: 4, resetsAtMs: null },
+      ],
+    });
+    await first.seed("money", 0);
+    await first.take(money("kept"), 1_000);
+    await first.take(money("settled"), 1_000);
+    await first.settle({
+      id: "settled",
+      claims: [
+        { kind: "budget", key: "money", limitNanoUsd: 10, amountNanoUsd: 1, resetsAtMs: null },
+      ],
+    });
+    gone.release();
+    expect(await second.read(["money"])).toMatchObject([{ spentNanoUsd: 5, reservedNanoUsd: 0 }]);
+  });
+
   it("rejects when no answer comes within a second, when the owner fails and when it stops", async () => {
     const questions: StateQuestion[] = [];
     const { driver, receive } = createRemoteState((question) => void questions.push(question));

@@ -5,7 +5,6 @@
 
 import {
   errorMessage,
-  type Claim,
   type Reservation,
   type StateDriver,
   type TakeResult,
@@ -60,8 +59,8 @@ export interface StateHost {
   /** Answers one question. Never rejects. */
   answer(question: StateQuestion): Promise<StateAnswer>;
   /**
-   * Returns what an ended worker took and did not settle. Without this the leases would hold it
-   * until they expire.
+   * Ends what an ended worker took and did not settle: slots are free, money is spent, counts of
+   * windows expire by themselves. Without this the leases would hold it until they expire.
    */
   release(): void;
 }
@@ -107,8 +106,8 @@ export function createStateHost(driver: StateDriver): StateHost {
       }
     },
     release() {
-      for (const { id, claims } of reservations.values())
-        void driver.settle({ id, claims: claims.map(withoutMoney) });
+      // Money is spent in full: the row that is made of the note of such a call has that cost.
+      for (const reservation of reservations.values()) void driver.settle(reservation);
       for (const [key, owner] of records) void driver.records.abandon(key, owner);
       reservations.clear();
       records.clear();
@@ -121,14 +120,6 @@ function keep<T>(held: Map<string, T>, key: string, value: T): void {
   if (held.size <= MAX_HELD) return;
   const [oldest = key] = held.keys();
   held.delete(oldest);
-}
-
-/**
- * Claims to release after a worker's end. Counts of windows expire by themselves. Money without a
- * row was not spent.
- */
-function withoutMoney(claim: Claim): Claim {
-  return claim.kind === "budget" ? { ...claim, amountNanoUsd: 0 } : claim;
 }
 
 /**
