@@ -23,6 +23,7 @@ import type { Principal } from "../access/may.ts";
 import { isInside } from "../extensions/inside.ts";
 import { readBody } from "../ingress/bytes/body.ts";
 import { checkMediaType, readJson } from "../ingress/bytes/json.ts";
+import { clientHint } from "../intake/other-listener.ts";
 import { requestId } from "../intake/request-id.ts";
 import { shuttingDown } from "../listener/shutting-down.ts";
 import { MASTER, type Recognition } from "../access/authenticate.ts";
@@ -277,7 +278,7 @@ function refuseUnmatched(
   if (methods.size === 0)
     throw new GatewayError(
       "route_not_found",
-      "This path does not exist on the admin listener. docs/administration.md lists the routes.",
+      `This path does not exist on the admin listener. ${clientHint(ctx.path) ?? "docs/administration.md lists the routes."}`,
     );
   const allow = [...methods].join(", ");
   throw new GatewayError("method_not_allowed", `This path takes ${allow}.`, { headers: { allow } });

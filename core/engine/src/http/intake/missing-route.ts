@@ -5,22 +5,27 @@
 
 import { createNativeMatcher } from "@sluice/runtime/passthrough";
 import { GatewayError, type HttpMethod, type NativeApi } from "@sluice/contract";
+import { adminHint } from "./other-listener.ts";
 
 /** Paths that another place of the gateway serves. */
 const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
   [
-    /^\/(?:key|team|config|deployments|metrics|requests|restart)(?:\/|$)/,
-    "It is a path of the admin listener: `server.admin` of gateway.yaml, port 4001 unless that says otherwise.",
+    /^\/(?:health(?:\/[a-z]*)?|(?:health|live|ready)z)$/,
+    "The health checks are GET /health/live and GET /health/ready.",
   ],
   [
-    /^\/health(?:\/(?:liveliness|liveness|readiness))?$/,
-    "The health checks are GET /health/live and GET /health/ready.",
+    /^\/(?:v1(?:beta)?\/?)?$/,
+    "It is a base address, to which clients add the rest of a path. GET /openapi.json lists the paths.",
+  ],
+  [
+    /^\/(?:v1\/)?completions$/,
+    "No pipeline of this gateway has a route for it; the operator can add `{ route: POST /v1/completions, face: completions }` to the `routes` of a pipeline of chat.",
   ],
 ];
 
 /** Shipped pipelines by the paths of their routes. */
 export const SHIPPED_ROUTES: readonly (readonly [RegExp, string])[] = [
-  [/^\/(?:v1\/)?(?:chat\/completions|completions|responses)$/, "chat.yaml"],
+  [/^\/(?:v1\/)?(?:chat\/completions|responses)$/, "chat.yaml"],
   [/^\/v1\/messages$/, "chat.yaml"],
   [/^\/v1beta\/models\/.+:(?:generateContent|streamGenerateContent)$/, "chat.yaml"],
   [/^\/(?:v1\/)?embeddings$/, "embeddings.yaml"],
@@ -73,7 +78,7 @@ function staticHint(path: string): string | undefined {
   const known = ELSEWHERE.find(([pattern]) => pattern.test(path));
   if (known !== undefined) return known[1];
   const shipped = SHIPPED_ROUTES.find(([pattern]) => pattern.test(path));
-  if (shipped === undefined) return undefined;
+  if (shipped === undefined) return adminHint(path);
   return `No pipeline of this gateway has a route for it; the operator can copy pipelines/${shipped[1]} of the installation.`;
 }
 
