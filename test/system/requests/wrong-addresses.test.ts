@@ -45,7 +45,7 @@ describe("a client whose base address", () => {
       );
   });
 
-  it("is all of the address is told to add a path", async () => {
+  it("is all of the address is answered that a path is missing", async () => {
     for (const path of ["", "/v1"])
       expect(await messageOf(gateway.publicUrl + path)).toContain("clients add the rest of a path");
   });

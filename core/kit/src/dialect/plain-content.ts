@@ -10,18 +10,24 @@ import { objectsOf } from "./reply.ts";
 /** A reply, or a chunk, in which each content is a text; the same object where each is one. */
 export function withPlainContents(reply: JsonObject): JsonObject {
   const { choices } = reply;
-  if (!Array.isArray(choices)) return reply;
-  let isSame = true;
-  const plain = (choices as readonly JsonValue[]).map((choice) => {
-    const own = isObject(choice) ? plainChoice(choice) : choice;
-    isSame &&= own === choice;
-    return own;
-  });
-  return isSame ? reply : { ...reply, choices: plain };
+  if (!Array.isArray(choices) || !choices.some(hasBlocks)) return reply;
+  const plain = (choices as readonly JsonValue[]).map((choice) =>
+    isObject(choice) ? plainChoice(choice) : choice,
+  );
+  return { ...reply, choices: plain };
+}
+
+function hasBlocks(choice: JsonValue): boolean {
+  const said = isObject(choice) ? choice[memberOf(choice)] : undefined;
+  return isObject(said) && Array.isArray(said.content);
+}
+
+function memberOf(choice: JsonObject): "delta" | "message" {
+  return isObject(choice.delta) ? "delta" : "message";
 }
 
 function plainChoice(choice: JsonObject): JsonObject {
-  const member = isObject(choice.delta) ? "delta" : "message";
+  const member = memberOf(choice);
   const said = choice[member];
   return isObject(said) && Array.isArray(said.content)
     ? { ...choice, [member]: plainSaid(said, said.content) }
