@@ -1,4 +1,4 @@
-/** Paths that the other listener serves: a client has the port of administration, or the reverse. */
+/** Paths of the other listener: a client has the port of administration, or the reverse. */
 
 import { ADMIN_ROUTES } from "@sluice/admin-api";
 
