@@ -4,6 +4,7 @@
  */
 
 import type { FaceError, GatewayError, JsonObject } from "@sluice/contract";
+import { threadDetails } from "./read/thread.ts";
 
 /** Types by status. Another 4xx is `invalid_request_error`, another 5xx `api_error`. */
 const TYPES: ReadonlyMap<number, string> = new Map([
@@ -36,7 +37,15 @@ export function errorReply(error: GatewayError, requestId: string): FaceError {
 
 /** The error without the request's id: the body of an `error` event. */
 export function errorBody(error: GatewayError): JsonObject {
-  return { type: "error", error: { type: typeOf(statusOf(error)), message: messageOf(error) } };
+  const details = threadDetails(error);
+  return {
+    type: "error",
+    error: {
+      type: typeOf(statusOf(error)),
+      message: messageOf(error),
+      ...(details !== undefined && { details }),
+    },
+  };
 }
 
 function statusOf({ status }: GatewayError): number {

@@ -13,6 +13,7 @@ import { invalidField, Members } from "@sluice/kit/dialect";
 import { array, boolean, isSet, name, NoteBook, number, object, string } from "./fields.ts";
 import { readMessages } from "./messages.ts";
 import { readThinking } from "./thinking.ts";
+import { refuseThread } from "./thread.ts";
 import { readTools } from "./tools.ts";
 
 /** Members that this module and its neighbours read. */
@@ -34,6 +35,7 @@ const KNOWN = new Set([
   "output_format",
   "service_tier",
   "cache_control",
+  "thread",
 ]);
 /**
  * Members that another provider can leave out: they manage the context, the speed, the diagnosis of
@@ -66,6 +68,7 @@ export function* requestStages(
   { path }: Pick<ClientRequest, "path">,
 ): Stages.Of<FaceRequest<JsonObject>> {
   const { value } = document;
+  refuseThread(value);
   const notes = new NoteBook(document);
   const isCount = path.endsWith("/count_tokens");
   const limit = maxTokens(value, isCount);

@@ -20,6 +20,7 @@ function refused(body: JsonObject, accountObjects?: OpenObjects, identity = KEY)
 const PLACES: readonly (readonly [string, JsonObject])[] = [
   ["prompt.id", { prompt: { id: "pmpt_1" } }],
   ["previous_response_id", { previous_response_id: "resp_1" }],
+  ["thread.previous_message_id", { thread: { type: "continue", previous_message_id: "msg_1" } }],
   ["conversation", { conversation: "conv_1" }],
   ["conversation.id", { conversation: { id: "conv_1" } }],
   ["container", { container: "container_1" }],

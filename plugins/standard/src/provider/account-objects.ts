@@ -29,7 +29,7 @@ interface Named {
 const IDS: ReadonlySet<string> = new Set(
   (
     "file_id file_ids vector_store_id vector_store_ids container_id skill_id " +
-    "previous_response_id conversation_id cachedContent cached_content collection_ids library_ids " +
+    "previous_response_id previous_message_id conversation_id cachedContent cached_content collection_ids library_ids " +
     "fileSearchStoreNames file_search_store_names ragCorpora rag_corpora"
   ).split(" "),
 );
