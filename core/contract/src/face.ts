@@ -105,6 +105,11 @@ export interface FaceStream {
   end(reply?: JsonObject): string;
   /** The end of a stream that failed. `chunk` and `end` are not called afterwards. */
   failure(error: GatewayError): string;
+  /**
+   * The same once more, for clients that know a failed stream by a piece of the network that holds
+   * nothing else: it is written after `failure` and a pause. Absent: `failure` is the end.
+   */
+  failureAlone?(error: GatewayError): string;
 }
 
 /**
@@ -245,11 +250,6 @@ export interface Face<State = unknown> {
    * one leaves it out with a notice, where it would refuse a client of the reference dialect.
    */
   readonly hints?: readonly string[];
-  /**
-   * Whether clients know a failed stream by a piece of the network that holds nothing but the
-   * failure: a pause stands before it then.
-   */
-  readonly failsAlone?: true;
   /**
    * Headers of the dialect that a provider of it gets with the client's document; lower-case names.
    */

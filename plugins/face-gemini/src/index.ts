@@ -22,7 +22,6 @@ export const gemini = defineFace<Readonly<Record<never, never>>>({
   ]),
   create: () => ({
     dialect: "google",
-    failsAlone: true,
     // Clients send them to every model.
     hints: ["reasoning_effort", "thinking", "verbosity"],
     keyHeaders: ["x-goog-api-key"],

@@ -18,6 +18,7 @@ beforeAll(async () => {
 afterAll(() => served.close());
 beforeEach(() => {
   served.bodies.length = 0;
+  served.isReadAtOnce = false;
 });
 
 const CALL = {
@@ -236,7 +237,8 @@ describe("an error", () => {
     expect(body.error).toMatchObject({ code: 429, status: "RESOURCE_EXHAUSTED" });
   });
 
-  it("within a stream ends it with an error", async () => {
+  it.each([false, true])("within a stream ends it, all read at once: %s", async (isReadAtOnce) => {
+    served.isReadAtOnce = isReadAtOnce;
     served.reply = [...STREAM.slice(0, 6), new GatewayError("upstream_failed", "It failed.")];
     const read = async (): Promise<void> => {
       const stream = await ai.models.generateContentStream({ model: "m", contents: "Hi" });

@@ -15,6 +15,8 @@ export interface Served {
   readonly bodies: JsonObject[];
   /** The next reply. */
   reply: Scripted;
+  /** Whether a client reads all of a stream at once, as one that was busy does. */
+  isReadAtOnce: boolean;
   close(): void;
 }
 
@@ -48,7 +50,7 @@ export async function serve(): Promise<Served> {
         if (isGatewayError(served.reply)) throw served.reply;
         if (!Array.isArray(served.reply))
           return json(response, 200, face.whole(served.reply as JsonObject, state, CONTEXT));
-        void stream(response, served.reply as readonly JsonObject[], state);
+        void stream(response, served, state);
       } catch (error) {
         if (!isGatewayError(error)) throw error;
         const { status, body } = face.error(error, "r-1");
@@ -61,6 +63,7 @@ export async function serve(): Promise<Served> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     bodies,
     reply: {},
+    isReadAtOnce: false,
     close: () => {
       server.closeAllConnections();
       server.close();
@@ -74,29 +77,32 @@ function json(response: ServerResponse, status: number, body: JsonObject | undef
   response.end(JSON.stringify(body));
 }
 
-/** Each text is a chunk of the network, as the client reads them. */
+/** Each text is a chunk of the network, as the client reads them, or all are one. */
 async function stream(
   response: ServerResponse,
-  chunks: readonly (JsonObject | GatewayError)[],
+  { reply, isReadAtOnce }: Served,
   state: unknown,
 ): Promise<void> {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const writer = face.stream(state, CONTEXT);
+  let held = "";
   const write = async (text: string): Promise<void> => {
-    if (text === "") return;
+    if (isReadAtOnce) held += text;
+    if (isReadAtOnce || text === "") return;
     await new Promise<void>((resolve) => response.write(text, () => setImmediate(resolve)));
   };
-  for (const chunk of chunks) {
+  for (const chunk of reply as readonly (JsonObject | GatewayError)[]) {
     if (isGatewayError(chunk)) {
       await write(writer.failure(chunk));
-      response.end();
+      await write(writer.failureAlone?.(chunk) ?? "");
+      response.end(held);
       return;
     }
     await write(face.heartbeat);
     await write(writer.chunk(chunk));
   }
   await write(writer.end());
-  response.end();
+  response.end(held);
 }
 
 /** A chunk with a delta. */

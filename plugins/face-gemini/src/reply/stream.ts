@@ -77,8 +77,13 @@ export class EventStream implements FaceStream {
     return `data: ${head.slice(0, -1)},${this.#tail}`;
   }
 
-  /** An error alone, without `data:`: clients of the API know a failed stream by it. */
+  /** An event: the SDK knows a failed stream by it since version 3, with any events before it. */
   failure(error: GatewayError): string {
+    return `data: ${this.failureAlone(error)}${END}`;
+  }
+
+  /** Without `data:`: older versions know a failed stream by a read that is this JSON. */
+  failureAlone(error: GatewayError): string {
     return JSON.stringify(errorBody(error, this.#context.requestId));
   }
 

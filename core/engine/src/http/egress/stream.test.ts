@@ -73,6 +73,23 @@ describe("a stream", () => {
     );
   });
 
+  it("that fails repeats the failure in a chunk of its own for clients that know it by that", async () => {
+    async function* frames(): AsyncGenerator<Frame, void, undefined> {
+      yield rawFrame('{"a":1}');
+      throw new GatewayError("stream_truncated", "Cut.");
+    }
+    const reference = referenceForm();
+    const form = {
+      ...reference,
+      stream: () => ({ ...reference.stream(undefined), failureAlone: () => '{"alone":"é"}' }),
+    };
+    const { response, received } = await exchange(GET);
+    await writeStream(response, reply(frames()), [], 0, form, async () => ": é\n\n");
+    const [first, last] = (await received).split(/\r\n(?:e|0)\r\n/).slice(-3);
+    expect(first).toMatch(/: é\n\ndata: \{"error":.*"Cut\.".*\}\n\n$/);
+    expect(last).toBe('{"alone":"é"}');
+  });
+
   it("that fails says so in one event, has no end mark, and keeps what came before", async () => {
     async function* frames(): AsyncGenerator<Frame, void, undefined> {
       yield rawFrame('{"a":1}');

@@ -17,7 +17,10 @@ import type { Outgoing } from "./outgoing.ts";
 const MAX_PENDING_CHARACTERS = 65_536;
 // oxlint-disable-next-line no-control-regex -- they are ASCII too.
 const ASCII = /^[\u0000-\u007f]*$/;
-/** The pause before a failure that must reach the client in a piece of its own. */
+/**
+ * The pause before a failure that must reach the client in a piece of its own. A client that gets
+ * it with others knows the failure by the event before it, or fails at a text that is no event.
+ */
 const ALONE_MS = 25;
 /** The time in which a stream must end after its exchange. A later one is cut. */
 const GRACE_MS = 250;
@@ -69,11 +72,6 @@ export async function writeStream(
     // The client gets the first failure.
     failure ??= asGatewayError(error);
   }
-  if (failure !== undefined && stream.failsAlone) {
-    if (rest !== "") response.write(rest);
-    rest = "";
-    await pause(ALONE_MS);
-  }
   if (failure === undefined) {
     try {
       // What a client that has left did not get whole is not kept.
@@ -83,8 +81,24 @@ export async function writeStream(
       failure = asGatewayError(error);
     }
   }
-  writer.end(failure === undefined ? rest : rest + stream.failure(failure));
+  if (failure !== undefined) rest = await withFailure(writer, rest, stream, failure);
+  writer.end(rest);
   return failure;
+}
+
+/** The last text of a failed stream. One that must be alone waits until the others are sent. */
+async function withFailure(
+  writer: EventWriter,
+  rest: string,
+  form: StreamForm,
+  failure: GatewayError,
+): Promise<string> {
+  const text = rest + form.failure(failure);
+  const alone = form.failureAlone(failure);
+  if (alone === undefined) return text;
+  writer.send(text);
+  await pause(ALONE_MS);
+  return alone;
 }
 
 /** Makes the rows of a stream durable, and returns the text before its end. */
@@ -201,6 +215,13 @@ class EventWriter {
     if (pending === "none" || this.#pending.length > MAX_PENDING_CHARACTERS) this.flush();
     else if (pending === "turn" && !this.#isScheduled) this.#schedule();
     return this.#response.writableNeedDrain ? drained(this.#response) : undefined;
+  }
+
+  /** Writes what waits and this text, which is not the end. */
+  send(text: string): void {
+    this.#pending += text;
+    this.#isAscii &&= ASCII.test(text);
+    this.flush();
   }
 
   flush(): void {

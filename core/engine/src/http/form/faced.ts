@@ -152,16 +152,14 @@ export class FacedForm implements ReplyForm {
   }
 
   stream(relays: string | undefined): StreamForm {
-    const failsAlone = this.#face.failsAlone === true;
     const isRelayed = relays === this.#face.dialect;
     const relay = isRelayed ? this.#face.relay?.(this.#state, this.#context) : undefined;
-    if (relay !== undefined) {
-      return new CompletedRelayForm(relay, failsAlone, this.#isKept ? this.#keep : undefined);
-    }
+    if (relay !== undefined)
+      return new CompletedRelayForm(relay, this.#isKept ? this.#keep : undefined);
     const writer = this.#face.stream(this.#state, this.#context);
-    if (isRelayed) return new RelayForm(writer, failsAlone);
+    if (isRelayed) return new RelayForm(writer);
     const end = (): MaybePromise<string> => this.#kept?.end(writer, this.#lost) ?? writer.end();
-    return writtenForm(writer, failsAlone, end);
+    return writtenForm(writer, end);
   }
 
   error(error: GatewayError): FaceError {
@@ -200,14 +198,14 @@ function withBody(reply: WholeReply, body: JsonObject): WholeReply {
   return { ...reply, document: writtenDocument(body) };
 }
 
-function writtenForm(writer: FaceStream, failsAlone: boolean, end: StreamForm["end"]): StreamForm {
+function writtenForm(writer: FaceStream, end: StreamForm["end"]): StreamForm {
   return {
     text: (batch) => textOf(batch, writer),
-    failsAlone,
     isAscii: () => false,
     chunk: (chunk) => writer.chunk(chunk),
     end,
     failure: (error) => writer.failure(error),
+    failureAlone: (error) => writer.failureAlone?.(error),
   };
 }
 

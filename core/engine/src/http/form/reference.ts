@@ -23,9 +23,9 @@ function formOf(codes: ErrorCodeForm): ReplyForm {
     text: (batch) => batch.text(),
     isAscii: (batch) => batch.isAscii,
     chunk: eventOf,
-    failsAlone: false,
     end: () => END,
     failure: (error) => eventOf(errorBody(error, codes)),
+    failureAlone: () => undefined,
   };
   return {
     heartbeat: PING,

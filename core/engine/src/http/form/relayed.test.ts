@@ -8,7 +8,7 @@ const batch = (text: string, end: string): FrameBatch =>
 
 describe("the form of a relayed stream", () => {
   it("keeps an end back, and writes one that is too long behind the text of its batch", () => {
-    const form = new RelayForm(writer, false, 8);
+    const form = new RelayForm(writer, 8);
     const first = batch("first", "end ä");
     expect([form.text(first), form.isAscii(first)]).toEqual(["first", true]);
     const second = batch("second", "更 long");
@@ -28,7 +28,7 @@ describe("the form of a relayed stream", () => {
       end: (end: string) => `<${end}>`,
       failure: () => "",
     };
-    const form = new CompletedRelayForm(relay, false, undefined);
+    const form = new CompletedRelayForm(relay, undefined);
     const long = batch("text", "ä".repeat(64 * 1024 * 1024 + 1));
     expect(form.text(long).slice(0, 7)).toBe("<textää");
     expect(form.isAscii(long)).toBe(false);

@@ -17,22 +17,19 @@ const MAX_END_CHARACTERS = 1_048_576;
 /** The same where the last event has the whole reply. */
 const MAX_REPLY_CHARACTERS = 64 * 1024 * 1024;
 
+/** What the gateway itself writes into a relayed stream. */
+type FailureWriter = Pick<FaceStream, "failure" | "failureAlone">;
+
 /** The form of one relayed stream. The gateway adds nothing but the failure of a cut one. */
 export class RelayForm implements StreamForm {
-  readonly failsAlone: boolean;
-  readonly #writer: Pick<FaceStream, "failure">;
+  readonly #writer: FailureWriter;
   readonly #maxEnd: number;
   #end = "";
   /** The last text holds an end, whose characters are not known. */
   #hasWrittenEnd = false;
 
-  constructor(
-    writer: Pick<FaceStream, "failure">,
-    failsAlone: boolean,
-    maxEnd = MAX_END_CHARACTERS,
-  ) {
+  constructor(writer: FailureWriter, maxEnd = MAX_END_CHARACTERS) {
     this.#writer = writer;
-    this.failsAlone = failsAlone;
     this.#maxEnd = maxEnd;
   }
 
@@ -63,6 +60,10 @@ export class RelayForm implements StreamForm {
   failure(error: GatewayError): string {
     return this.#writer.failure(error);
   }
+
+  failureAlone(error: GatewayError): string | undefined {
+    return this.#writer.failureAlone?.(error);
+  }
 }
 
 /** Keeps a reply, and returns it as the client gets it; `undefined` where none is kept. */
@@ -92,8 +93,8 @@ export class CompletedRelayForm extends RelayForm {
   #isEdited = false;
 
   /** `keep`: absent where the reply is not kept. */
-  constructor(relay: FaceRelay, failsAlone: boolean, keep: KeepReply | undefined) {
-    super(relay, failsAlone, MAX_REPLY_CHARACTERS);
+  constructor(relay: FaceRelay, keep: KeepReply | undefined) {
+    super(relay, MAX_REPLY_CHARACTERS);
     this.#relay = relay;
     this.#keep = keep;
   }

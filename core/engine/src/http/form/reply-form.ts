@@ -52,6 +52,6 @@ export interface StreamForm {
   /** The end of a whole stream: it may wait until the reply is kept. */
   end(): MaybePromise<string>;
   failure(error: GatewayError): string;
-  /** Whether the failure must reach the client in a piece of its own. */
-  readonly failsAlone: boolean;
+  /** The same once more: in a piece of its own. `undefined`: there is none. */
+  failureAlone(error: GatewayError): string | undefined;
 }
