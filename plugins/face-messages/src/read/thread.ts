@@ -1,5 +1,5 @@
 /**
- * A conversation that the provider keeps (beta `message-threads`): `thread: { type: "create" }`, then
+ * A conversation that the provider keeps (beta `message-threads`): `{ type: "create" }`, then
  * `{ type: "continue", previous_message_id }` with the new messages alone. No key owns it, it exists
  * in one account, and the tokens of what it holds cannot be reserved: no model has it.
  */
