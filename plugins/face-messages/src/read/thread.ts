@@ -1,7 +1,8 @@
 /**
- * A conversation that the provider keeps (beta `message-threads`): `{ type: "create" }`, then
- * `{ type: "continue", previous_message_id }` with the new messages alone. No key owns it, it exists
- * in one account, and the tokens of what it holds cannot be reserved: no model has it.
+ * A conversation that the provider keeps (beta `message-threads`): a `thread` with the type
+ * `create`, then one with `continue` and `previous_message_id`, and the new messages alone. No key
+ * owns it, it exists in one account, and the tokens of what it holds cannot be reserved: no model
+ * has it.
  */
 
 import { GatewayError, type JsonObject } from "@sluice/contract";
