@@ -15,6 +15,13 @@ export {
   takesField,
 } from "./dialect/fields/rules.ts";
 export type { FinishReason } from "./dialect/finish.ts";
+export {
+  chunkWithBlocks,
+  exactChunk,
+  exactValue,
+  replyWithBlocks,
+  rewritten,
+} from "./json/numbers/exact-reply.ts";
 export { withPlainContents } from "./dialect/plain-content.ts";
 export { base64Bytes } from "./dialect/request/data-url.ts";
 export { usageJson } from "./dialect/usage.ts";

@@ -93,7 +93,7 @@ export function decodeMessage(
     message: {
       ...(citations.length === 0 ? {} : { citations }),
       ...contentOrder(blocks),
-      ...serverBlocks(blocks),
+      ...serverBlocks(blocks, exact),
     },
     choice: stopSequence(message.stop_sequence),
   });
@@ -125,8 +125,10 @@ function kindOf({ type }: JsonObject): (typeof KINDS)[number] {
 }
 
 /** Blocks of tools that the provider runs itself: no chat completion has a place for them. */
-function serverBlocks(blocks: readonly JsonObject[]): JsonObject {
-  const others = blocks.filter(({ type }) => typeof type === "string" && !KNOWN_BLOCKS.has(type));
+function serverBlocks(blocks: readonly JsonObject[], exact: Members.ExactValues): JsonObject {
+  const others = blocks
+    .filter(({ type }) => typeof type === "string" && !KNOWN_BLOCKS.has(type))
+    .map((block) => exact.of(block));
   return others.length === 0 ? {} : { provider_blocks: others };
 }
 
@@ -179,7 +181,7 @@ export function translateStream(
           delta(event, blocks, writer);
           break;
         case "content_block_start":
-          start(event, blocks, writer, names);
+          start(event, { blocks, writer, names, data });
           break;
         case "content_block_stop":
           stop(event, blocks, writer);
@@ -217,13 +219,19 @@ interface Begun {
 /** The blocks of a stream, by their indices. */
 type Blocks = Map<JsonValue | undefined, Begun>;
 
-function start(
-  event: JsonObject,
-  blocks: Blocks,
-  writer: ChunkWriter,
-  names: () => ToolNames.NameMap,
-): void {
-  const value = isObject(event.content_block) ? event.content_block : {};
+/** What a block begins in. */
+interface Beginning {
+  readonly blocks: Blocks;
+  readonly writer: ChunkWriter;
+  readonly names: () => ToolNames.NameMap;
+  /** The text of the event. */
+  readonly data: string;
+}
+
+function start(event: JsonObject, { blocks, writer, names, data }: Beginning): void {
+  const exact = new Members.ExactValues({ value: event, bytes: data });
+  const begun = exact.of(event.content_block ?? {});
+  const value = isObject(begun) ? begun : {};
   const key = String(event.index);
   blocks.set(event.index, { value, json: "" });
   if (value.type === "tool_use")
@@ -268,7 +276,7 @@ function stop(event: JsonObject, blocks: Blocks, writer: ChunkWriter): void {
   else if (value.type === "thinking") writer.thoughtEnd(key);
   else if (value.type === "redacted_thinking") writer.thinkingBlock(value);
   else if (value.type !== "text") {
-    const input = Members.parse(json);
+    const input = Members.parseExact(json);
     writer.delta({ provider_blocks: [input === undefined ? value : { ...value, input }] });
   }
 }

@@ -54,9 +54,9 @@ export function decodeConverse(
   const citations = blocks.flatMap(({ citationsContent: cited }) =>
     isObject(cited) ? Members.objectsOf(cited.citations) : [],
   );
-  const others = blocks.filter(
-    (block) => !Object.keys(block).some((kind) => KNOWN_BLOCKS.has(kind)),
-  );
+  const others = blocks
+    .filter((block) => !Object.keys(block).some((kind) => KNOWN_BLOCKS.has(kind)))
+    .map((block) => exact.of(block));
   return chatReply(request, {
     text: blocks.map(textOf).join(""),
     reasoning: blocks.map(({ reasoningContent: thought }) => thoughtText(thought)).join(""),
@@ -144,10 +144,10 @@ export function translateStream(
         throw exceptionOf(event.slice(EXCEPTION_PREFIX.length), data);
       switch (event) {
         case "contentBlockDelta":
-          delta(readJsonEvent(data), blocks, writer);
+          delta(readExactEvent(data), blocks, writer);
           break;
         case "contentBlockStart":
-          start(readJsonEvent(data), blocks, writer, names);
+          start(readExactEvent(data), blocks, writer, names);
           break;
         case "contentBlockStop":
           end(readJsonEvent(data), blocks, writer);
@@ -189,6 +189,13 @@ function blockOf(index: JsonValue | undefined, blocks: Map<JsonValue | undefined
     blocks.set(index, block);
   }
   return block;
+}
+
+/** An event with the numbers of its text. */
+function readExactEvent(data: string): JsonObject {
+  const event = readJsonEvent(data);
+  const exact = new Members.ExactValues({ value: event, bytes: data }).of(event);
+  return isObject(exact) ? exact : event;
 }
 
 function start(

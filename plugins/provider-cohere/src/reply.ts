@@ -49,7 +49,10 @@ export function decodeChat(
   checkFinish(nativeFinish, undefined);
   const blocks = Members.objectsOf(message.content);
   const citations = Members.objectsOf(message.citations);
-  const others = blocks.filter(({ type }) => type !== "text" && type !== "thinking");
+  const exact = new Members.ExactValues({ value: reply, bytes: body });
+  const others = blocks
+    .filter(({ type }) => type !== "text" && type !== "thinking")
+    .map((block) => exact.of(block));
   return chatReply(request, {
     text: blocks
       .map((block) => (block.type === "text" ? (Members.textIn(block.text) ?? "") : ""))

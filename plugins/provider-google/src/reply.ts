@@ -61,7 +61,7 @@ interface Content {
   readonly calls: Chat.ReplyCall[];
   readonly images: JsonObject[];
   /** Parts that no chat completion has a place for: code that the API ran, and what came of it. */
-  readonly others: JsonObject[];
+  readonly others: JsonValue[];
   signature: JsonObject | undefined;
 }
 
@@ -228,7 +228,7 @@ function readParts(candidate: JsonObject, reading: Reading): Content {
       });
       made.signature = givenSignature(part) ?? made.signature;
     } else if (part.thought !== true) {
-      made.others.push(part);
+      made.others.push(reading.exact.of(part));
     }
   }
   return made;

@@ -45,7 +45,8 @@ export function decodeReply(
   if (value.object === "error")
     throw upstreamError({ ...failureOf(value), words: Failures.wordsOf(value) });
   if (!Array.isArray(value.choices)) return decodeChat(body, request.replyModel, request);
-  const choices = value.choices.map((choice: JsonValue) => {
+  const exact = new Members.ExactValues({ value, bytes: body }).of(value.choices);
+  const choices = (exact as readonly JsonValue[]).map((choice) => {
     if (!isObject(choice) || !isObject(choice.message)) return choice;
     const { message } = choice;
     const calls = Members.objectsOf(message.tool_calls).map((call) => wholeCall(call, names));
@@ -86,7 +87,10 @@ export function translateStream(
       if (chunk.object === "error")
         throw upstreamError({ ...failureOf(chunk), words: Failures.wordsOf(chunk) });
       const { usage, ...rest } = chunk;
-      const choices = Members.objectsOf(chunk.choices).map((choice) => calls.choice(choice));
+      const exact = new Members.ExactValues({ value: chunk, bytes: data });
+      const choices = Members.objectsOf(exact.of(chunk.choices ?? [])).map((choice) =>
+        calls.choice(choice),
+      );
       const write = (value: JsonObject): void => {
         for (const part of Compatible.splitCalls(value))
           inner.event({ event: event.event, data: JSON.stringify(part) }, sink);

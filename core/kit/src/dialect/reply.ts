@@ -8,8 +8,9 @@ import {
   type ProviderRequest,
   type Usage,
 } from "@sluice/contract";
-import { writtenDocument } from "../json/document.ts";
+import { documentOf, writtenDocument } from "../json/document.ts";
 import { isObject } from "../json/narrow.ts";
+import { hasRawNumber } from "../json/numbers/raw.ts";
 import { parseJson } from "../json/parse.ts";
 import { parseBytes } from "../json/prepared.ts";
 import { invalidReply } from "../openai/embeddings/skeleton-reply.ts";
@@ -42,7 +43,10 @@ export interface ChatAnswer {
   readonly nativeFinish: string | undefined;
   readonly finishTable: FinishTable;
   readonly usage: Usage | undefined;
-  /** Further members of the message, for example `annotations`. */
+  /**
+   * Further members of the message, for example `annotations`. `provider_blocks` may have the
+   * numbers of `Members.ExactValues`.
+   */
   readonly message?: JsonObject;
   /** Further members of the choice. */
   readonly choice?: JsonObject;
@@ -63,7 +67,9 @@ export function chatReply(
     ...(usage === undefined ? {} : { usage: usageJson(usage) }),
     ...(usage?.serviceTier === undefined ? {} : { service_tier: usage.serviceTier }),
   };
-  return { document: writtenDocument(reply), usage };
+  // A number that no double holds is in the text alone: steps read the value.
+  const hasExact = answers.some(({ message }) => hasRawNumber(message?.provider_blocks));
+  return { document: hasExact ? documentOf(JSON.stringify(reply)) : writtenDocument(reply), usage };
 }
 
 function choiceOf(answer: ChatAnswer, index: number): JsonObject {

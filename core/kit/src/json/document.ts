@@ -8,6 +8,7 @@ import { findMember, type Member, readMembers } from "./members.ts";
 import { MemberTexts } from "./member-texts.ts";
 import type { PagedText } from "./paged-text.ts";
 import { parseJson, putMember } from "./parse.ts";
+import { textOf } from "./prepared.ts";
 import { isLongerThan, writtenPieces } from "./sliced/write.ts";
 
 /** A document read from text. The text is not checked; `value` parses it on first use. */
@@ -52,6 +53,20 @@ export function unwrittenPieces(
   return document instanceof TextDocument ? document.unwritten(characters) : undefined;
 }
 
+/**
+ * A document with members set, which its text has as `written` has them: with numbers that no
+ * double holds.
+ */
+export function withWritten(
+  document: JsonDocument,
+  changes: JsonObject,
+  written: JsonObject,
+): JsonDocument {
+  if (document instanceof TextDocument) return document.with(changes, written);
+  const { bytes } = document.with(written);
+  return documentOf(typeof bytes === "string" ? bytes : textOf(bytes));
+}
+
 class TextDocument implements JsonDocument {
   #text: string | PagedText | undefined;
   readonly #original: Uint8Array | undefined;
@@ -93,7 +108,7 @@ class TextDocument implements JsonDocument {
     return this.#texts?.pieces() ?? writtenPieces(this.#value);
   }
 
-  with(changes: JsonObject): JsonDocument {
+  with(changes: JsonObject, written = changes): JsonDocument {
     const value = this.value;
     const names = Object.keys(changes).filter((name) => changes[name] !== value[name]);
     if (names.length === 0) return this;
@@ -103,7 +118,7 @@ class TextDocument implements JsonDocument {
       if (to === undefined) delete changed[name];
       else putMember(changed, name, to);
     }
-    const texts = this.#memberTexts()?.with(changes, names);
+    const texts = this.#memberTexts()?.with(written, names);
     return new TextDocument(undefined, undefined, changed, undefined, texts);
   }
 

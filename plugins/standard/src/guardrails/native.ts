@@ -6,7 +6,14 @@
 import { isUtf8 } from "node:buffer";
 import { closing, discardReply } from "@sluice/runtime";
 import { documentOf, isObject, parseJson } from "@sluice/kit";
-import { Gathered, hasRepeatedMembers, withTexts, writtenDocument } from "@sluice/kit/internals";
+import {
+  exactValue,
+  Gathered,
+  hasRepeatedMembers,
+  rewritten,
+  withTexts,
+  writtenDocument,
+} from "@sluice/kit/internals";
 import {
   type BodyOptions,
   guardFrames,
@@ -134,12 +141,9 @@ async function judgeJson(bytes: Buffer, options: BodyOptions): Promise<Uint8Arra
   // The client must read the checked text. It may read invalid UTF-8 and duplicate members
   // differently.
   const isReadAlike = isUtf8(bytes) && !hasRepeatedMembers(object, document.value);
-  if (edits.size === 0) return isReadAlike ? bytes : Buffer.from(JSON.stringify(value), "utf8");
-  const { value: judged } = await withTexts(
-    isReadAlike ? document : writtenDocument(document.value),
-    edits,
-    options.ending,
-  );
+  if (edits.size === 0 && isReadAlike) return bytes;
+  const read = isReadAlike ? document : rewritten(document);
+  const judged = exactValue(await withTexts(read, edits, options.ending));
   return Buffer.from(JSON.stringify(isMember ? judged.output : judged), "utf8");
 }
 

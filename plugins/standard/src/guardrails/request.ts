@@ -5,13 +5,7 @@
 
 import { IS_JUDGED } from "@sluice/runtime";
 import { isObject } from "@sluice/kit";
-import {
-  type BodyText,
-  type Ending,
-  endingOf,
-  withTexts,
-  writtenDocument,
-} from "@sluice/kit/internals";
+import { type BodyText, type Ending, endingOf, rewritten, withTexts } from "@sluice/kit/internals";
 import { bodyTexts } from "@sluice/kit/guard";
 import { checkTexts, type GuardrailSet, type Vault } from "@sluice/runtime/guard";
 import {
@@ -89,8 +83,9 @@ async function edited(
 ): Promise<GatewayRequest> {
   const { document, raw } = request;
   if (raw === undefined) return { ...request, document: await withTexts(document, edits, ending) };
-  // A native body is forwarded as bytes: the edited document's own members keep their text.
-  const written = await withTexts(writtenDocument(document.value), edits, ending);
+  // A native body is forwarded as bytes. It has an edited text, so that the bytes are its JSON.
+  const read = rewritten({ value: document.value, bytes: raw });
+  const written = await withTexts(read, edits, ending);
   const { bytes } = written;
   return {
     ...request,

@@ -20,9 +20,11 @@ import type {
 } from "@sluice/contract";
 import { isObject, type Stages } from "@sluice/kit";
 import {
+  chunkWithBlocks,
   type FrameBatch,
   FrameRun,
   originalOf,
+  replyWithBlocks,
   withPlainContents,
   writtenDocument,
 } from "@sluice/kit/internals";
@@ -191,7 +193,7 @@ export class FacedForm implements ReplyForm {
 }
 
 function plainOf({ document }: WholeReply): JsonObject {
-  return withPlainContents(document.value);
+  return withPlainContents(replyWithBlocks(document));
 }
 
 function withBody(reply: WholeReply, body: JsonObject): WholeReply {
@@ -226,7 +228,7 @@ function textOf(batch: FrameBatch, writer: FaceStream): string {
 }
 
 function chunkText(frame: Frame, writer: FaceStream): string {
-  return writer.chunk(withPlainContents(frame.chunk()));
+  return writer.chunk(withPlainContents(chunkWithBlocks(frame)));
 }
 
 /** Whether a content of the first choice, a text, is all that a chunk says. */

@@ -158,9 +158,12 @@ export class LeafTexts {
     this.opaque.add(pathText(path));
   }
 
-  /** A long number from a client or a model may be a card number. */
-  number(value: number, content: Content | undefined, { path, part }: Spot): void {
-    if (Math.abs(value) < MIN_NUMBER) return;
+  /**
+   * A long number from a client or a model may be a card number. It is a text where no double holds
+   * it.
+   */
+  number(value: number | string, content: Content | undefined, { path, part }: Spot): void {
+    if (Math.abs(Number(value)) < MIN_NUMBER) return;
     if (
       NUMBERED.has(part) ||
       (content === undefined && part !== "parameters" && part !== "tools" && part !== "content")

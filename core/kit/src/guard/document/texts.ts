@@ -1,6 +1,8 @@
 /** Every text of a body in every JSON dialect, and the body with replaced texts. */
 
 import type { JsonDocument, JsonObject, JsonValue, Operation } from "@sluice/contract";
+import { withWritten } from "../../json/document.ts";
+import { ExactValues } from "../../json/numbers/exact.ts";
 import { putMember } from "../../json/parse.ts";
 import * as Stages from "../../stages.ts";
 import type { Ending } from "../../state/late-signal.ts";
@@ -73,7 +75,21 @@ function* editing(
   document: JsonDocument,
   edits: ReadonlyMap<BodyText, string>,
 ): Stages.Of<JsonDocument> {
-  const copy = new PathCopy(document.value);
+  const { value } = document;
+  const exact = new ExactValues(document);
+  yield* exact.prepare(value);
+  const changes = yield* changesOf(value, edits);
+  const written = exact.of(value) as JsonObject;
+  if (written === value) return document.with(changes);
+  return withWritten(document, changes, yield* changesOf(written, edits));
+}
+
+/** The members of a value that have edited texts. */
+function* changesOf(
+  value: JsonObject,
+  edits: ReadonlyMap<BodyText, string>,
+): Stages.Of<Record<string, JsonValue | undefined>> {
+  const copy = new PathCopy(value);
   const names = new Set<string>();
   const clock = new Stages.Clock();
   for (const [{ path, write }, text] of edits) {
@@ -84,10 +100,10 @@ function* editing(
   const changed = copy.value as JsonObject;
   const changes: Record<string, JsonValue | undefined> = {};
   for (const name of names) {
-    const value = changed[name] ?? null;
-    putMember(changes, name, ANSWERS.has(name) ? withoutTokens(value) : value);
+    const member = changed[name] ?? null;
+    putMember(changes, name, ANSWERS.has(name) ? withoutTokens(member) : member);
   }
-  return document.with(changes);
+  return changes;
 }
 
 /** Members of replies that may have log probabilities. */

@@ -5,6 +5,7 @@
 
 import type { JsonObject, JsonValue, TextPart } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
+import { isRawNumber } from "../../json/numbers/raw.ts";
 import type { JsonPath } from "./at-path.ts";
 import type { BodyText } from "./body-text.ts";
 import { isJoinable, joinedTexts } from "./join.ts";
@@ -60,6 +61,7 @@ export class Walk {
     if (spot.path.length > MAX_DEPTH) this.opaque.add(String(spot.path[0]));
     else if (typeof value === "string") this.#leaves.string(value, key, leafOf(content), spot);
     else if (typeof value === "number") this.#leaves.number(value, content, spot);
+    else if (isRawNumber(value)) this.#leaves.number(value.rawJSON, content, spot);
     else if (Array.isArray(value)) this.#list(value as readonly JsonValue[], key, content, spot);
     else if (isObject(value)) this.#object(value, placeOf(content), spot);
   }

@@ -1,5 +1,7 @@
 /** Raw numbers: values that `JSON.stringify` writes as the text that they hold. */
 
+import type { JsonValue } from "@sluice/contract";
+
 declare global {
   // The members of JSON that the library of TypeScript does not declare yet.
   interface JSON {
@@ -14,6 +16,12 @@ export function rawNumber(text: string): object {
 }
 
 /** Whether a value is a raw number. It is an object that has no members of JSON. */
-export function isRawNumber(value: unknown): boolean {
+export function isRawNumber(value: unknown): value is { readonly rawJSON: string } {
   return JSON.isRawJSON(value);
+}
+
+/** Whether a value has a raw number at any place. */
+export function hasRawNumber(value: JsonValue | undefined): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return isRawNumber(value) || Object.values(value).some(hasRawNumber);
 }

@@ -4,6 +4,7 @@ import type { DecodedReply, JsonObject, JsonValue, ProviderRequest } from "@slui
 import { chatReply, objectsOf, readJsonBody, type ReplyCall } from "../../dialect/reply.ts";
 import type { FinishTable } from "../../dialect/finish.ts";
 import { isObject } from "../../json/narrow.ts";
+import { ExactValues } from "../../json/numbers/exact.ts";
 import { readNativeUsage } from "../../passthrough/native-usage.ts";
 import { invalidReply } from "../embeddings/skeleton-reply.ts";
 import { readEmbeddedError } from "../errors.ts";
@@ -21,15 +22,16 @@ export function decodeResponse(body: Uint8Array, request: ProviderRequest): Deco
   if (!Array.isArray(response.output)) throw invalidReply("has no output");
   if (response.status === "failed") throw readEmbeddedError({});
   const items = objectsOf(response.output);
+  const exact = new ExactValues({ value: response, bytes: body });
   const parts = items.flatMap((item) => (item.type === "message" ? objectsOf(item.content) : []));
   const refusal = parts.map((part) => textIn(part.refusal)).join("");
   const annotations = parts.flatMap((part) => objectsOf(part.annotations).flatMap(annotationOf));
-  const others = items.filter(isServers);
+  const others = items.filter(isServers).map((item) => exact.of(item));
   const logprobs = logprobsOf(parts.flatMap((part) => objectsOf(part.logprobs)));
   return chatReply(request, {
     text: parts.map((part) => textIn(part.text)).join(""),
     reasoning: items.map(readableReasoning).join(""),
-    calls: items.flatMap((item) => callOf(item) ?? []),
+    calls: items.flatMap((item) => callOf(item, exact) ?? []),
     nativeFinish: finishOf(response),
     finishTable: FINISH,
     usage: readNativeUsage(response),
@@ -57,8 +59,11 @@ export function finishOf({ status, incomplete_details: details }: JsonObject): s
   return [reason, status].find((each) => typeof each === "string") as string | undefined;
 }
 
-/** The call of an item that the client runs; `undefined` for other items. */
-export function callOf(item: JsonObject): ReplyCall | undefined {
+/**
+ * The call of an item that the client runs; `undefined` for other items. `exact`: the values of the
+ * text that has the item.
+ */
+export function callOf(item: JsonObject, exact?: ExactValues): ReplyCall | undefined {
   const { type, call_id: id } = item;
   if (typeof id !== "string" || typeof type !== "string") return undefined;
   if (type === "function_call")
@@ -71,7 +76,7 @@ export function callOf(item: JsonObject): ReplyCall | undefined {
   return {
     id,
     name: type.slice(0, -"_call".length),
-    arguments: typeof said === "string" ? said : JSON.stringify(said),
+    arguments: typeof said === "string" ? said : JSON.stringify(exact?.of(said) ?? said),
   };
 }
 

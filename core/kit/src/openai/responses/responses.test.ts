@@ -163,6 +163,30 @@ describe("the stream of the lane", () => {
     ]);
   });
 
+  it("has the numbers of its items, as a whole reply has them", () => {
+    const numbers = '{"id":1234567890123456789,"z":-0}';
+    const items = [
+      `{"type":"shell_call","call_id":"c","action":${numbers}}`,
+      `{"type":"mcp_call","id":"m","output":${numbers}}`,
+    ];
+    const body = Buffer.from(`{"status":"completed","output":[${items.join(",")}]}`);
+    const whole = String(Responses.decode(body, REQUEST).document.bytes);
+    const frames: string[] = [];
+    const translator = Responses.translate(REQUEST);
+    for (const item of items)
+      translator.event(
+        { event: undefined, data: `{"type":"response.output_item.done","item":${item}}` },
+        {
+          committed: true,
+          frame: ({ raw }) => void frames.push(raw ?? ""),
+          usage: () => undefined,
+          done: () => undefined,
+        },
+      );
+    for (const text of [whole, frames.join("")])
+      expect(text.replaceAll('\\"', '"').split(numbers)).toHaveLength(3);
+  });
+
   it("has the log probabilities of its texts, as a whole reply has them", () => {
     const token = (text: string): JsonObject => ({
       token: text,

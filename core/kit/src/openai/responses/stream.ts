@@ -10,6 +10,7 @@ import {
 import { type ChunkWriter, createStreamTranslator } from "../../dialect/chunk-writer.ts";
 import { readJsonEvent } from "../../dialect/reply.ts";
 import { isObject } from "../../json/narrow.ts";
+import { ExactValues } from "../../json/numbers/exact.ts";
 import { readNativeUsage } from "../../passthrough/native-usage.ts";
 import { readEmbeddedError } from "../errors.ts";
 import {
@@ -51,7 +52,8 @@ interface Progress {
   hasReasoned: boolean;
 }
 
-type Handler = (event: JsonObject, progress: Progress) => void;
+/** `data`: the text of the event. */
+type Handler = (event: JsonObject, progress: Progress, data: string) => void;
 
 /** A translator of one stream. */
 export function translateResponses(request: ProviderRequest): StreamTranslator {
@@ -66,7 +68,7 @@ export function translateResponses(request: ProviderRequest): StreamTranslator {
       }
       const event = readJsonEvent(data);
       const handler = HANDLERS.get(event.type);
-      if (handler !== undefined) handler(event, progress);
+      if (handler !== undefined) handler(event, progress, data);
       else if (event.type === undefined && isObject(event.error)) throw failureOf(event);
     };
   });
@@ -143,7 +145,8 @@ function addItem({ item }: JsonObject, progress: Progress): void {
   if (type === "custom_tool_call") writer.callArguments(key, '{"input":"');
 }
 
-function endItem({ item }: JsonObject, { writer, calls }: Progress): void {
+function endItem(event: JsonObject, { writer, calls }: Progress, data: string): void {
+  const { item } = event;
   if (!isObject(item)) return;
   const { type, id } = item;
   const key = String(id);
@@ -152,9 +155,10 @@ function endItem({ item }: JsonObject, { writer, calls }: Progress): void {
     writer.callEnd(key);
     return;
   }
-  const call = callOf(item);
+  const exact = new ExactValues({ value: event, bytes: data });
+  const call = callOf(item, exact);
   if (call !== undefined) writer.call(key, call);
-  else if (isServers(item)) writer.delta({ provider_blocks: [item] });
+  else if (isServers(item)) writer.delta({ provider_blocks: [exact.of(item)] });
 }
 
 function finish(event: JsonObject, { writer }: Progress): void {

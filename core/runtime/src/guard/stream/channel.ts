@@ -3,7 +3,7 @@
  */
 
 import type { Frame } from "@sluice/contract";
-import { EscapeReader } from "@sluice/kit/internals";
+import { EscapeReader, exactChunk } from "@sluice/kit/internals";
 import type { SetSpan } from "../joint-verdict.ts";
 import type { StreamPiece } from "./dialect.ts";
 import type { GuardedStreamOptions } from "./options.ts";
@@ -112,6 +112,6 @@ export class Channel {
     edited += text.slice(at - from);
     if (edited === piece.text) return frame;
     const { dialect, frameOf } = this.#options;
-    return frameOf(dialect.write(frame.chunk(), [piece], [edited]), frame);
+    return frameOf(dialect.write(exactChunk(frame), [piece], [edited]), frame);
   }
 }

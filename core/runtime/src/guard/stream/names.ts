@@ -1,7 +1,7 @@
 /** The names in a stream: short texts that are checked immediately and never held. */
 
 import { type Frame, GatewayError } from "@sluice/contract";
-import { applySpans } from "@sluice/kit/internals";
+import { applySpans, exactChunk } from "@sluice/kit/internals";
 import type { SetSpan, SetVerdict } from "../joint-verdict.ts";
 import { isText, type StreamPiece } from "./dialect.ts";
 import type { GuardedStreamOptions } from "./options.ts";
@@ -43,7 +43,7 @@ export class StreamNames {
     if (changed.length === 0) return frame;
     const edited = texts.filter((text, index) => text !== names[index]?.text);
     const { dialect, frameOf } = this.#options;
-    return frameOf(dialect.write(frame.chunk(), changed, edited), frame);
+    return frameOf(dialect.write(exactChunk(frame), changed, edited), frame);
   }
 
   async #checkName(piece: StreamPiece): Promise<CheckedName> {

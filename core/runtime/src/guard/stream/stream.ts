@@ -4,6 +4,7 @@
  */
 
 import type { Frame } from "@sluice/contract";
+import { exactChunk } from "@sluice/kit/internals";
 import { Channel } from "./channel.ts";
 import { isText, type StreamPiece, type StreamTexts } from "./dialect.ts";
 import { FrameTemplate } from "./frame-template.ts";
@@ -50,8 +51,8 @@ export class GuardedStream {
       this.ready.push(frame);
       return undefined;
     }
-    const parts = dialect.divide?.(event);
-    if (parts === undefined) return this.#read(frame);
+    if (dialect.divide?.(event) === undefined) return this.#read(frame);
+    const parts = dialect.divide(exactChunk(frame)) ?? [];
     return inTurn(parts, (part) => this.#read(frameOf(part, frame)));
   }
 
@@ -169,7 +170,7 @@ function partsOf(
   { dialect, frameOf }: GuardedStreamOptions,
 ): { frame: Frame; piece: StreamPiece }[] {
   if (texts.length < 2) return texts.map((piece) => ({ frame, piece }));
-  const parts = dialect.split(frame.chunk(), texts);
+  const parts = dialect.split(exactChunk(frame), texts);
   return parts.map(({ event, piece }) => ({ frame: frameOf(event, frame), piece }));
 }
 
