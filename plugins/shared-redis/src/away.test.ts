@@ -180,30 +180,35 @@ describe.skipIf(!hasRedis)("a connection with late replies", () => {
     proxy = await startProxy();
     const driver = testDriver({ url: proxy.url, timeout: "60ms" });
     await driver.start(AbortSignal.timeout(20_000));
-    const keys = Array.from({ length: 50 }, (_, at) => `talk:${at}`);
+    const keys = Array.from({ length: 50 }, (_, at) => `talk:${at}:${freshId()}`);
     const patient = testDriver();
     await patient.start(AbortSignal.timeout(20_000));
+    await Promise.all(keys.map((key, at) => patient.seed(key, at)));
     await Promise.all(keys.map((key) => patient.cache.set(key, Buffer.from(key), 60_000)));
     await patient.stop();
     let right = 0;
     let wrong = 0;
     let failed = 0;
     for (let round = 0; round < 200; round += 1) {
-      if (round % 20 === 7) proxy.slow(200);
-      const answers = await Promise.allSettled(
-        keys.map(async (key) => [key, await driver.cache.get(key)] as const),
-      );
-      for (const answer of answers) {
+      // Entries have a connection of their own, and a longer time.
+      if (round % 20 === 7) proxy.slow(round % 40 === 7 ? 200 : 700);
+      const entries = Promise.all(keys.map((key) => driver.cache.get(key)));
+      const answers = await Promise.allSettled(keys.map((key) => driver.read([key])));
+      for (const [at, answer] of answers.entries()) {
         if (answer.status === "rejected") failed += 1;
-        else if (answer.value[1]?.toString() === answer.value[0]) right += 1;
+        else if (answer.value[0]?.spentNanoUsd === at) right += 1;
         else wrong += 1;
       }
+      const found = await entries.catch(() => []);
+      wrong += found.filter(
+        (entry, at) => entry && Buffer.from(entry).toString() !== keys[at],
+      ).length;
       if (answers.every(({ status }) => status === "fulfilled")) continue;
       proxy.mend();
       // Until there is a connection again.
       for (let tries = 0; tries < 100; tries += 1) {
         await sleep(20);
-        const isThere = await Promise.resolve(driver.cache.get("talk:0")).then(
+        const isThere = await Promise.resolve(driver.read(["talk:0"])).then(
           () => true,
           () => false,
         );

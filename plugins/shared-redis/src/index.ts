@@ -9,6 +9,8 @@ import { ENDPOINT_OPTIONS } from "./connection/endpoint-options.ts";
 import { type EndpointOptions, endpointsOf } from "./connection/endpoints.ts";
 import { createCluster } from "./servers/cluster.ts";
 import { createSingleServer } from "./servers/single.ts";
+import type { Servers } from "./servers/servers.ts";
+import { BULK_TIMEOUT_MS } from "./state/bulk.ts";
 import { createRedisState } from "./state/driver.ts";
 
 /** The options of the Redis driver. */
@@ -72,11 +74,13 @@ export default defineState<RedisConfig>({
       connectTimeoutMs: parseDuration(config.connect_timeout) ?? 1_000,
       log,
     };
-    const servers =
+    const serversWith = (commandTimeoutMs: number): Servers =>
       endpoints.kind === "cluster"
-        ? createCluster({ ...options, endpoints }, config.prefix)
-        : createSingleServer({ ...options, endpoints }, config.prefix);
-    return createRedisState(servers, parseSize(config.max_entry) ?? 0);
+        ? createCluster({ ...options, commandTimeoutMs, endpoints }, config.prefix)
+        : createSingleServer({ ...options, commandTimeoutMs, endpoints }, config.prefix);
+    const servers = serversWith(options.commandTimeoutMs);
+    const bulk = serversWith(Math.max(BULK_TIMEOUT_MS, options.commandTimeoutMs));
+    return createRedisState({ servers, bulk, log }, parseSize(config.max_entry) ?? 0);
   },
 });
 

@@ -21,6 +21,8 @@ export interface Proxy {
   hold(): void;
   /** Lets so many bytes of the held replies pass. */
   release(bytes: number): void;
+  /** Nothing more passes on a connection that brings a piece of so many bytes, until `mend`. */
+  stall(bytes: number): void;
   /** Every reply is this text. */
   lie(reply: string): void;
   mend(): void;
@@ -35,6 +37,7 @@ export async function startProxy(): Promise<Proxy> {
   let delayMs = 0;
   let lie: string | undefined;
   let isHolding = false;
+  let stallBytes = Infinity;
   let opened = 0;
   const server = createServer((client) => {
     opened += 1;
@@ -48,7 +51,11 @@ export async function startProxy(): Promise<Proxy> {
       socket.on("error", () => other.destroy());
       socket.on("close", () => (sockets.delete(socket), other.destroy()));
     }
-    client.on("data", (bytes) => upstream.write(bytes));
+    let isStalled = false;
+    client.on("data", (bytes) => {
+      isStalled ||= bytes.length >= stallBytes;
+      if (!isStalled) upstream.write(bytes);
+    });
     upstream.on("data", (bytes) => {
       const reply = lie === undefined ? bytes : Buffer.from(lie);
       if (isHolding) return void held.push({ client, bytes: reply });
@@ -91,10 +98,12 @@ export async function startProxy(): Promise<Proxy> {
         if (next.bytes.length === 0) held.shift();
       }
     },
+    stall: (bytes) => void (stallBytes = bytes),
     lie: (reply) => void (lie = reply),
     mend() {
       isDead = false;
       delayMs = 0;
+      stallBytes = Infinity;
       lie = undefined;
     },
     async close() {

@@ -1,5 +1,6 @@
 /** Scripts about stored bytes within bounds. */
 
+import { ROOM } from "./room.ts";
 import { script } from "./script.ts";
 
 /**
@@ -37,6 +38,20 @@ for at = 3, #ARGV do
   drop(ARGV[at])
 end
 return count
+`,
+);
+
+/** Stores an entry without bounds: key, bytes, how long. Returns 0, and has none, without room. */
+export const store = script(
+  ROOM,
+  `
+local name = prefix .. 'x:' .. ARGV[3]
+if not hasRoom() then
+  redis.call('DEL', name)
+  return 0
+end
+redis.call('SET', name, ARGV[4], 'PX', ARGV[5])
+return 1
 `,
 );
 
@@ -90,15 +105,17 @@ end
  * Makes room for an entry within its bounds: key, bytes, size, how long, then name, bytes and part
  * of each bound; no part is an empty text. It stores the bytes unless they are none: they are
  * elsewhere then. Returns the keys of the entries that went, or 0 for one that is larger than a
- * bound.
+ * bound or has no room.
  */
 export const admit = script(
+  ROOM,
   BOUNDED,
   PARTS,
   `
 local key, bytes, size, ttl = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 local meta, gone = { int(size) }, {}
 drop(key)
+if #bytes > 0 and not hasRoom() then return 0 end
 for at = 7, #ARGV, 3 do
   if size > tonumber(ARGV[at + 1]) then return 0 end
   meta[#meta + 1] = ARGV[at]

@@ -1,24 +1,31 @@
 /** The driver: shared state in Redis. */
 
 import type { StateDriver } from "@sluice/contract";
-import type { Servers } from "../servers/servers.ts";
+import { Bulk, type BulkParts } from "./bulk.ts";
 import { Decisions } from "./decisions.ts";
 import { createRecords, Entries } from "./entries.ts";
 import { Places } from "./groups.ts";
 import { Presence } from "./presence.ts";
 import { Reservations } from "./reservations.ts";
 
-/** Shared state on these servers. `maxEntryBytes` bounds one cached reply or result. */
-export function createRedisState(servers: Servers, maxEntryBytes: number): StateDriver {
+/** Shared state on these servers. `maxBytes` bounds one cached reply or result. */
+export function createRedisState(parts: BulkParts, maxBytes: number): StateDriver {
+  const { servers, bulk } = parts;
   const places = new Places(servers);
   const presence = new Presence(servers);
   const decisions = new Decisions(servers, () => presence.absence);
   const reservations = new Reservations(servers, places, decisions);
+  const entries = { servers, bulk: new Bulk(parts), places, maxBytes };
   return {
-    start: (signal) => servers.open(signal),
+    async start(signal) {
+      // Entries are left out until their connection is there.
+      const opened = bulk.open(signal).catch(() => undefined);
+      await servers.open(signal);
+      await opened;
+    },
     async stop() {
       await presence.leave().catch(() => undefined);
-      await servers.close();
+      await Promise.all([servers.close(), bulk.close()]);
     },
     get life() {
       return servers.life;
@@ -33,7 +40,7 @@ export function createRedisState(servers: Servers, maxEntryBytes: number): State
       reservations.seed(key, spentNanoUsd, group, readMs),
     read: (keys, group) => reservations.read(keys, group),
     reset: (key, group) => reservations.reset(key, group),
-    cache: new Entries(servers, places, maxEntryBytes).driver,
-    records: createRecords(servers, places, maxEntryBytes),
+    cache: new Entries(entries).driver,
+    records: createRecords(entries),
   };
 }

@@ -5,17 +5,29 @@ import * as bounded from "../scripts/bounded.ts";
 import * as records from "../scripts/records.ts";
 import type { Script } from "../scripts/script.ts";
 import type { Place, Servers } from "../servers/servers.ts";
+import type { Bulk } from "./bulk.ts";
 import { wholeMs } from "./decisions.ts";
 import type { Places } from "./groups.ts";
+
+/** What entries and records are made with. */
+export interface EntryParts {
+  readonly servers: Servers;
+  readonly bulk: Bulk;
+  readonly places: Places;
+  /** The largest entry, and the largest result. */
+  readonly maxBytes: number;
+}
 
 /** Cached replies: plain keys with a time to live, at places of their own. */
 export class Entries {
   readonly #servers: Servers;
+  readonly #bulk: Bulk;
   readonly #places: Places;
   readonly #maxBytes: number;
 
-  constructor(servers: Servers, places: Places, maxBytes: number) {
+  constructor({ servers, bulk, places, maxBytes }: EntryParts) {
     this.#servers = servers;
+    this.#bulk = bulk;
     this.#places = places;
     this.#maxBytes = maxBytes;
   }
@@ -31,7 +43,7 @@ export class Entries {
 
   async #get(key: string): Promise<Uint8Array | undefined> {
     const place = this.#places.ofEntry(key);
-    const reply = await this.#servers.command(place, "GET", nameOf(place, key));
+    const reply = await this.#bulk.command(place, ["GET", nameOf(place, key)], null);
     return (reply as Buffer | null) ?? undefined;
   }
 
@@ -46,14 +58,13 @@ export class Entries {
       return false;
     }
     if (bounds.length > 0) return await this.#setBounded(key, bufferOf(bytes), ttlMs, bounds);
-    await this.#write(key, bufferOf(bytes), ttlMs);
-    return true;
+    return await this.#write(key, bufferOf(bytes), ttlMs);
   }
 
-  async #write(key: string, bytes: Buffer, ttlMs: number): Promise<void> {
+  async #write(key: string, bytes: Buffer, ttlMs: number): Promise<boolean> {
     const place = this.#places.ofEntry(key);
-    const ms = String(wholeMs(ttlMs));
-    await this.#servers.command(place, "SET", nameOf(place, key), bytes, "PX", ms);
+    const parts = [key, bytes, String(wholeMs(ttlMs))];
+    return (await this.#bulk.run(bounded.store, place, [nameOf(place, key)], parts, 0)) === 1;
   }
 
   /**
@@ -76,7 +87,7 @@ export class Entries {
     ]);
     const own = isCluster ? Buffer.alloc(0) : bytes;
     const parts = [key, own, String(bytes.length), String(wholeMs(ttlMs)), ...limits];
-    const gone = (await this.#servers.run(bounded.admit, place, names, ...parts)) as
+    const gone = (await this.#bulk.run(bounded.admit, place, names, parts, 0)) as
       | readonly Buffer[]
       | number;
     if (typeof gone === "number") {
@@ -84,11 +95,12 @@ export class Entries {
       return false;
     }
     if (!isCluster) return true;
-    await Promise.all([
+    const [isStored] = await Promise.all([
       this.#write(key, bytes, ttlMs),
       ...gone.map(String).map((other) => (other === key ? 0 : this.#drop(other))),
     ]);
-    return true;
+    if (!isStored) await this.#forget([key]);
+    return isStored;
   }
 
   /** Deletes an entry, and what is known of its bounds. */
@@ -123,34 +135,45 @@ export class Entries {
 }
 
 /** Records of requests. Each change is one script. */
-export function createRecords(
-  servers: Servers,
-  places: Places,
-  maxBytes: number,
-): StateDriver["records"] {
-  const run = (script: Script, key: string, ...parts: (string | Buffer)[]): Promise<unknown> => {
+export function createRecords({
+  servers,
+  bulk,
+  places,
+  maxBytes,
+}: EntryParts): StateDriver["records"] {
+  const run = (script: Script, key: string, ...parts: string[]): Promise<unknown> => {
     const place = places.ofEntry(key);
-    return servers.run(script, place, [`${place.prefix}i:${key}`], key, ...parts);
+    return servers.run(script, place, [recordName(place, key)], key, ...parts);
   };
   return {
     async begin(key, bodyDigest, owner, leaseMs) {
       const parts = [bodyDigest, owner, String(wholeMs(leaseMs))];
-      const [outcome, bytes] = (await run(records.begin, key, ...parts)) as Buffer[];
-      const word = String(outcome) as Begun["outcome"];
-      return word === "done" ? { outcome: word, bytes: bytes! } : { outcome: word };
+      const outcome = String(await run(records.begin, key, ...parts)) as Begun["outcome"];
+      if (outcome !== "done") return { outcome };
+      const place = places.ofEntry(key);
+      const words = ["HGET", recordName(place, key), "bytes"];
+      const bytes = (await bulk.command(place, words, null)) as Buffer | null;
+      // A result that cannot be read now, or has just ended: the caller asks again.
+      return bytes === null ? { outcome: "running" } : { outcome, bytes };
     },
     async complete(key, owner, bytes, ttlMs) {
-      if (bytes.length > maxBytes) {
-        await run(records.abandon, key, owner);
-        return false;
-      }
-      const parts = [owner, bufferOf(bytes), String(wholeMs(ttlMs))];
-      return (await run(records.complete, key, ...parts)) === 1;
+      const place = places.ofEntry(key);
+      const parts = [key, owner, bufferOf(bytes), String(wholeMs(ttlMs))];
+      const isKept =
+        bytes.length <= maxBytes &&
+        (await bulk.run(records.complete, place, [recordName(place, key)], parts, 0)) === 1;
+      // Without an answer it may be stored all the same: then the key is not freed.
+      if (!isKept) await run(records.abandon, key, owner);
+      return isKept;
     },
     async abandon(key, owner) {
       await run(records.abandon, key, owner);
     },
   };
+}
+
+function recordName({ prefix }: Place, key: string): string {
+  return `${prefix}i:${key}`;
 }
 
 function nameOf({ prefix }: Place, key: string): string {
