@@ -83,6 +83,9 @@ it.each<readonly [string, object]>([
   ],
   ["/v1/messages", messages({ type: "advisor_20260301", name: "advisor", model: "other" })],
   ["/anthropic/v1/messages", messages({ type: "advisor_20260301", name: "a", model: "other" })],
+  ["/anthropic/v1/messages", { ...messages(), fallbacks: "default" }],
+  // No list of the gateway's.
+  ["/anthropic/v1/messages", { ...messages(), fallbacks: { model: "other" } }],
   ["/v1/chat/completions", routed(ADVISOR)],
   ["/router/v1/chat/completions", routed(ADVISOR)],
 ])("%s is refused for a key with a list: %j", async (path, body) => {
@@ -108,4 +111,13 @@ it.each<readonly [string, object]>([
   ["/gemini/v1beta/models/g:generateContent", declared({ parameters: SCHEMA, response: SCHEMA })],
 ])("%s reaches the upstream for a key with a list: %j", async (path, body) => {
   expect(await ask("limited", path, body)).toMatchObject({ calls: 1 });
+});
+
+it("keeps a list of stand-ins of the gateway from a native upstream, whatever stands beside it", async () => {
+  for (const other of [{}, { timeout: "soon" }, { tags: "no list" }, { num_retries: -1 }]) {
+    const body = { ...messages(), ...other, fallbacks: [{ model: "other" }], api_key: "sk-other" };
+    // oxlint-disable-next-line no-await-in-loop -- the upstream has one last body.
+    expect(await ask("limited", "/anthropic/v1/messages", body)).toMatchObject({ calls: 1 });
+    expect(upstream.lastBody()).toEqual({ ...messages(), ...other });
+  }
 });

@@ -1,6 +1,6 @@
 /**
- * Models that a body names beside its own: in its tools, and in `models`, of which routers of
- * upstreams choose one.
+ * Models that a body names beside its own: in its tools, in `models`, of which routers of upstreams
+ * choose one, and in `fallbacks`, which an upstream asks by itself.
  */
 
 import { isObject } from "@sluice/kit";
@@ -32,6 +32,13 @@ const MODEL_NAMES: ReadonlySet<string> = new Set(["model", "models"]);
  * (platform.openai.com/docs/guides/tools-image-generation).
  */
 const RUN_A_MODEL: ReadonlySet<string> = new Set(["image_generation"]);
+
+/**
+ * Models that an upstream asks when the body's own declines: a list of objects with a `model`, or a
+ * text for models of its choice
+ * (platform.claude.com/docs/en/build-with-claude/refusals-and-fallback, "server-side fallback").
+ */
+const FALLBACKS = "fallbacks";
 
 const MAX_DEPTH = 16;
 /** The maximum of characters of a place in a message. */
@@ -95,6 +102,8 @@ export function checkToolModels(
     }
   };
   checkNamed(body.models, "models");
+  if (typeof body[FALLBACKS] === "string") checkNamed(body[FALLBACKS], FALLBACKS);
+  else walk(body[FALLBACKS], FALLBACKS);
   for (const name of TOOL_LISTS) walk(body[name], name);
 }
 

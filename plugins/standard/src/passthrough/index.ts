@@ -118,7 +118,7 @@ export const passthrough = defineStep<PassthroughConfig>({
         if (endpoint !== undefined) checkModelsInQuery(model, native.query);
         const usage = usageOf(native.method, place, access);
         const isRead = endpoint !== undefined || READS_CONTENT.has(usage);
-        const body = namingMembers(native, endpoint, request?.document.value ?? {});
+        const body = namingMembers(native, endpoint, request);
         const parts = { provider, usage, targets, rules, body, isRead };
         const target = checkedTarget(exchange, parts, targetOf(name, model));
         if (isRead) checkIsRead(request, endpoint, native.headers["content-type"]);

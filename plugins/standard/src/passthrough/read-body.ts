@@ -31,16 +31,20 @@ export function isForm(contentType: string | undefined): boolean {
 }
 
 /**
- * The members by which a body names models and objects: those of its JSON, or the texts of a form
- * where an endpoint takes one.
+ * The members by which a body names models and objects to the upstream: those of its JSON, or the
+ * texts of a form where an endpoint takes one. An endpoint gets no fields of the gateway.
  */
 export function namingMembers(
   native: PassthroughRequest,
   endpoint: NativeEndpoint | undefined,
-  body: JsonObject,
+  request: GatewayRequest | undefined,
 ): JsonObject {
+  const body = request?.document.value ?? {};
   const isRead = endpoint?.model !== "body" || !isForm(native.headers["content-type"]);
-  return isRead || Object.keys(body).length > 0 ? body : Native.formTexts(native);
+  if (!isRead && Object.keys(body).length === 0) return Native.formTexts(native);
+  const { cut } = request ?? {};
+  if (cut === undefined || endpoint === undefined) return body;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !cut.includes(name)));
 }
 
 /**

@@ -165,7 +165,7 @@ function tooMuch(fault: ShapeFault, maxNodes: number): GatewayError {
 
 /**
  * The gateway's own fields. A member that only shares its name with one, as its value shows, is the
- * upstream's.
+ * upstream's; the others stay the gateway's.
  */
 function fieldsOf(
   value: JsonObject,
@@ -177,7 +177,16 @@ function fieldsOf(
     return takeNativeFields(value, client, [], read);
   } catch (error) {
     if (!isGatewayError(error) || error.param?.startsWith("x-sluice-") === true) throw error;
-    const { user, safety_identifier, metadata } = value;
-    return takeNativeFields({ user, safety_identifier, metadata }, client);
+    const ofUpstream = Object.keys(value).filter((name) => !isOfGateway(name, value, client));
+    return takeNativeFields(value, client, ofUpstream);
+  }
+}
+
+/** Whether a member has a value that the gateway could honour. */
+function isOfGateway(name: string, value: JsonObject, client: ClientRequest): boolean {
+  try {
+    return takeNativeFields({ [name]: value[name] }, client).cut.length > 0;
+  } catch {
+    return false;
   }
 }
