@@ -4,7 +4,7 @@
  */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CommandHost, type Ran, startCommandHost } from "../support/command-host.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
@@ -129,6 +129,34 @@ describe("a name in `when`", () => {
     } finally {
       writeFileSync(CHAT(), text);
     }
+  });
+});
+
+describe("the team of a declared key", () => {
+  const keyed = (text: string) =>
+    text.replace(
+      /^plugins:/m,
+      'keys: [{ alias: ci, key: "${file:ci.key}", team_id: suport }]\nplugins:',
+    );
+
+  beforeAll(() => {
+    const path = join(dirname(workspace.configPath), "ci.key");
+    writeFileSync(path, "sk-key-of-the-tests-0123456789");
+  });
+
+  it("is a warning where no team has the id: no limit of a team would hold", async () => {
+    const { code, out } = await check({ gateway: keyed });
+    expect(code).toBe(0);
+    expect(out).toContain(
+      'The key ci belongs to the team "suport", which exists neither in the files nor in the store: no limit of a team holds for it.',
+    );
+    expect((await check({ gateway: keyed }, "--strict")).code).toBe(1);
+  });
+
+  it("is no warning where the files declare it", async () => {
+    const both = (text: string) => `teams: [{ team_id: suport }]\n${keyed(text)}`;
+    const { out } = await check({ gateway: both });
+    expect(out).not.toContain("suport");
   });
 });
 

@@ -124,8 +124,8 @@ interface Names {
 const NO_NAMES: Names = { warnings: [], notes: [] };
 
 /**
- * Teams and keys that conditions name and the files do not have: the gateway that runs here is
- * asked for them.
+ * Teams and keys that keys or conditions name and the files do not have: the gateway that runs here
+ * is asked for them.
  */
 async function namesOf(snapshot: Snapshot, config: string): Promise<Names> {
   const outside = namesOutsideFiles(snapshot);
@@ -140,7 +140,7 @@ async function namesOf(snapshot: Snapshot, config: string): Promise<Names> {
     return {
       warnings: [],
       notes: [
-        `conditions name what the files do not have, and no gateway runs here to ask: ${listed}`,
+        `keys or conditions name what the files do not have, and no gateway runs here to ask: ${listed}`,
       ],
     };
   }
