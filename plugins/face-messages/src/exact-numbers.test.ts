@@ -50,6 +50,6 @@ it("a reply keeps them", () => {
   const request = requestOf({}, { ...TARGET, stream: false });
   const { document } = PROVIDER.decode(Buffer.from(reply), request);
   expect(JSON.stringify(document.value)).toContain(JSON.stringify(INPUT));
-  const message = messageOf(document.value, { ...FACE_CONTEXT, startedAtMs: 0 });
+  const message = messageOf(document.value, {}, { ...FACE_CONTEXT, startedAtMs: 0 });
   expect(String(writtenDocument(message).bytes)).toContain(INPUT);
 });

@@ -6,7 +6,7 @@
 import { defineFace } from "@sluice/kit";
 import { errorReply } from "./errors.ts";
 import { MODELS } from "./models.ts";
-import { readRequest, requestStages } from "./read/request.ts";
+import { readRequest, requestStages, type State } from "./read/request.ts";
 import { messageOf } from "./reply/message.ts";
 import { MessageWriter } from "./reply/stream.ts";
 
@@ -26,8 +26,8 @@ export default defineFace({
     heartbeat: 'event: ping\ndata: {"type":"ping"}\n\n',
     read: readRequest,
     readInStages: requestStages,
-    whole: (reply, _state, context) => messageOf(reply, context),
-    stream: (_state, context) => new MessageWriter(context),
+    whole: (reply, state, context) => messageOf(reply, state as State, context),
+    stream: (state, context) => new MessageWriter(state as State, context),
     error: errorReply,
     count: (inputTokens) => ({ input_tokens: inputTokens }),
     models: MODELS,

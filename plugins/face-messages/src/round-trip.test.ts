@@ -225,7 +225,7 @@ describe("a reply by way of the reference dialect", () => {
       { ...TARGET, stream: false },
     );
     const { document } = PROVIDER.decode(Buffer.from(JSON.stringify(message)), request);
-    return messageOf(document.value, CONTEXT);
+    return messageOf(document.value, {}, CONTEXT);
   };
 
   it.each<[string, readonly JsonObject[]]>([

@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { Members } from "@sluice/kit/dialect";
+import { Members, ToolNames } from "@sluice/kit/dialect";
 import type { State } from "../request/read.ts";
 import { type KeptMembers, packed, signatureIn } from "../signatures.ts";
 
@@ -58,7 +58,7 @@ export function callParts(
     return {
       functionCall: {
         ...(call.id === undefined ? {} : { id: call.id }),
-        name: names !== undefined && Object.hasOwn(names, call.name) ? names[call.name] : call.name,
+        name: ToolNames.clientName(call.name, names),
         args: argumentsOf(call.arguments),
       },
       ...(own === undefined ? {} : { thoughtSignature: own }),

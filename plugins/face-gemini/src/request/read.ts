@@ -2,12 +2,11 @@
 
 import type { ClientRequest, FaceRequest, JsonDocument, JsonObject } from "@sluice/contract";
 import { Stages } from "@sluice/kit";
-import { invalidField } from "@sluice/kit/dialect";
+import { invalidField, ToolNames } from "@sluice/kit/dialect";
 import { type Action, readAction } from "./action.ts";
 import { generationOf } from "./config.ts";
 import { messagesOf, systemMessage } from "./contents.ts";
 import { Fields, Notes } from "./fields.ts";
-import { type ClientNames, withNames } from "./names.ts";
 import { toolMembers } from "./tools.ts";
 
 /** What writing the reply needs of the request. */
@@ -15,7 +14,7 @@ export interface State {
   readonly action: Action;
   /** Whether the reply shows thoughts. */
   readonly includesThoughts: boolean;
-  readonly names?: ClientNames;
+  readonly names?: ToolNames.ClientNames;
 }
 
 /** The classes of service, by the names of the API. */
@@ -48,7 +47,7 @@ export function* requestStages(
   const inner = action === "countTokens" ? whole.object("generateContentRequest") : undefined;
   if (inner !== undefined) whole.end();
   const { made, includesThoughts } = yield* bodyOf(inner ?? whole, model);
-  const { body, names } = withNames(made);
+  const { body, names } = ToolNames.mapBodyNames(made);
   const stream =
     action === "streamGenerateContent"
       ? { stream: true, stream_options: { include_usage: true } }

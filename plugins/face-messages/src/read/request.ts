@@ -9,7 +9,7 @@ import type {
   JsonValue,
 } from "@sluice/contract";
 import { isObject, Stages } from "@sluice/kit";
-import { invalidField, Members } from "@sluice/kit/dialect";
+import { invalidField, Members, ToolNames } from "@sluice/kit/dialect";
 import { array, boolean, isSet, name, NoteBook, number, object, string } from "./fields.ts";
 import { readMessages } from "./messages.ts";
 import { readThinking } from "./thinking.ts";
@@ -54,11 +54,16 @@ const HINTS = [
 /** OpenAI's bound of `user`. */
 const MAX_USER = 64;
 
+/** What the reply is made with. */
+export interface State {
+  readonly names?: ToolNames.ClientNames;
+}
+
 /** Reads a request of `POST /v1/messages` or of `…/count_tokens`. */
 export function readRequest(
   document: JsonDocument,
   client: Pick<ClientRequest, "path">,
-): FaceRequest<JsonObject> {
+): FaceRequest<State> {
   return Stages.atOnce(requestStages(document, client));
 }
 
@@ -66,13 +71,13 @@ export function readRequest(
 export function* requestStages(
   document: JsonDocument,
   { path }: Pick<ClientRequest, "path">,
-): Stages.Of<FaceRequest<JsonObject>> {
+): Stages.Of<FaceRequest<State>> {
   const { value } = document;
   refuseThread(value);
   const notes = new NoteBook(document);
   const isCount = path.endsWith("/count_tokens");
   const limit = maxTokens(value, isCount);
-  const body = Members.present({
+  const made = Members.present({
     model: name(value.model, "model"),
     ...(limit === undefined ? {} : { max_completion_tokens: limit }),
     messages: yield* readMessages(value, notes),
@@ -88,7 +93,8 @@ export function* requestStages(
     ...others(value, notes),
     ...streaming(value),
   });
-  return { body, state: {}, ...notes.members };
+  const { body, names } = ToolNames.mapBodyNames(made);
+  return { body, state: names === undefined ? {} : { names }, ...notes.members };
 }
 
 function maxTokens({ max_tokens: limit }: JsonObject, isCount: boolean): number | undefined {

@@ -3,12 +3,13 @@
  * them in the same way.
  */
 
-import type { JsonObject, JsonValue } from "@sluice/contract";
+import type { FaceContext, JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { Members } from "@sluice/kit/dialect";
-import { clientCallId } from "../call-ids.ts";
 import { keptBlock } from "../kept-extra.ts";
+import type { State } from "../read/request.ts";
 import { UNSIGNED } from "../unsigned.ts";
+import { CallHeads } from "./call-heads.ts";
 import { AheadThought } from "./ahead-thought.ts";
 import { citationsOf } from "./citations.ts";
 import { Thoughts } from "./thoughts.ts";
@@ -34,12 +35,17 @@ const SERVER_BLOCK = /^(?:server_tool_use|mcp_tool_use|container_upload|[a-z_]+_
 
 /** Makes blocks of deltas. */
 export class Blocks {
+  readonly #heads: CallHeads;
   readonly #blocks: Block[] = [];
   readonly #calls = new Map<JsonValue, Block>();
   #refusal = "";
   readonly #ahead = new AheadThought();
   readonly #thoughts = new Thoughts<Block>();
   #citations: JsonObject[] = [];
+
+  constructor(state: State, context: FaceContext) {
+    this.#heads = new CallHeads(state, context);
+  }
 
   get list(): readonly Block[] {
     return this.#blocks;
@@ -58,7 +64,8 @@ export class Blocks {
   add(said: JsonObject): void {
     const { reasoning_content: reasoning, content, refusal } = said;
     const thoughts = Members.objectsOf(said.thinking_blocks);
-    if (typeof reasoning === "string" && !this.#isWithin(reasoning, thoughts))
+    const before = this.#thoughts.open?.text ?? "";
+    if (typeof reasoning === "string" && !isWithin(before + reasoning, thoughts))
       this.#think(reasoning);
     for (const block of thoughts) this.thought(block);
     if (typeof content === "string") this.write(content);
@@ -88,13 +95,6 @@ export class Blocks {
     for (const citation of citations)
       if (tail?.kind === "text") tail.deltas.push({ type: "citations_delta", citation });
       else this.#citations.push(citation);
-  }
-
-  /** Whether the signed thoughts of the same delta hold all of its reasoning. */
-  #isWithin(reasoning: string, thoughts: readonly JsonObject[]): boolean {
-    if (thoughts.length === 0) return false;
-    const before = this.#thoughts.open?.text ?? "";
-    return before + reasoning === thoughts.map(({ thinking }) => thinking ?? "").join("");
   }
 
   #think(thought: string): void {
@@ -149,16 +149,17 @@ export class Blocks {
       block = this.#push("tool_use", { type: "tool_use", id: "", name: "", input: {} });
       this.#calls.set(key, block);
     }
-    const { start } = block;
-    if (start.id === "" && Members.textIn(call.id) !== undefined)
-      block.start = { ...block.start, id: clientCallId(String(call.id)) };
-    if (start.name === "" && Members.textIn(made.name) !== undefined)
-      block.start = { ...block.start, name: String(made.name) };
+    block.start = this.#heads.with(block.start, call);
     const piece = made.arguments;
     if (typeof piece !== "string" || piece === "") return;
     block.text += piece;
     block.object?.add(piece);
     block.deltas.push({ type: "input_json_delta", partial_json: piece });
+  }
+
+  /** The start of a block that begins: a call without an id gets one. */
+  begun(block: Block): JsonObject {
+    return (block.start = this.#heads.identified(block.start));
   }
 
   /** The last block, if it is of this kind and open; else a new one. */
@@ -181,6 +182,12 @@ export class Blocks {
     if (kind === "thinking") this.#thoughts.begin(block);
     return block;
   }
+}
+
+/** Whether the signed thoughts of a delta are a text. */
+function isWithin(text: string, thoughts: readonly JsonObject[]): boolean {
+  if (thoughts.length === 0) return false;
+  return text === thoughts.map(({ thinking }) => thinking ?? "").join("");
 }
 
 /**

@@ -7,6 +7,7 @@ import { type Block, Blocks, lastDelta } from "./blocks.ts";
 import { inOrder } from "./order.ts";
 import { stopOf } from "./stop.ts";
 import { usageOf } from "./usage.ts";
+import type { State } from "../read/request.ts";
 
 /** The id of a reply, of a request's id. */
 export function messageId({ requestId }: FaceContext): string {
@@ -14,10 +15,10 @@ export function messageId({ requestId }: FaceContext): string {
 }
 
 /** The whole reply. */
-export function messageOf(reply: JsonObject, context: FaceContext): JsonObject {
+export function messageOf(reply: JsonObject, state: State, context: FaceContext): JsonObject {
   const [choice = {}] = Members.objectsOf(reply.choices);
   const message = isObject(choice.message) ? choice.message : {};
-  const blocks = new Blocks();
+  const blocks = new Blocks(state, context);
   for (const said of inOrder(message)) blocks.add(said);
   const { hasCalls, refusal } = blocks;
   return {
@@ -25,20 +26,20 @@ export function messageOf(reply: JsonObject, context: FaceContext): JsonObject {
     type: "message",
     role: "assistant",
     model: Members.textIn(reply.model) ?? context.model,
-    content: blocks.list.map((block, index) => blockOf(block, index)),
+    content: blocks.list.map((block) => blockOf(block, blocks.begun(block))),
     ...stopOf({ choice, hasCalls, refusal }),
     container: null,
     usage: usageOf(reply),
   };
 }
 
-function blockOf(block: Block, index: number): JsonObject {
-  const { kind, start, text, deltas } = block;
+function blockOf(block: Block, start: JsonObject): JsonObject {
+  const { kind, text, deltas } = block;
   switch (kind) {
     case "whole":
       return start;
     case "tool_use":
-      return { ...named(start, index), input: inputOf(text) };
+      return { ...start, input: inputOf(text) };
     case "thinking": {
       const signed = [...deltas, lastDelta(block) ?? {}].find(({ signature }) => signature);
       return { ...start, thinking: text, signature: signed?.signature ?? "" };
@@ -53,11 +54,6 @@ function blockOf(block: Block, index: number): JsonObject {
       };
     }
   }
-}
-
-/** The start of a call. A call without an id gets one of its place. */
-export function named(start: JsonObject, index: number): JsonObject {
-  return start.id === "" ? { ...start, id: `toolu_${index}` } : start;
 }
 
 /** Arguments that are no object stand under one member, so that the conversation can go on. */

@@ -21,7 +21,7 @@ function countOf(text: string, type: string): number {
 
 describe("a call whose arguments are not whole", () => {
   it("holds back the next one, in however many pieces that arrives", () => {
-    const writer = new MessageWriter(FACE_CONTEXT);
+    const writer = new MessageWriter({}, FACE_CONTEXT);
     const begin = writer.chunk(callOf(0, `{"a":[${"{},".repeat(300_000)}{}}`, "call_1"));
     expect(countOf(begin, "content_block_start")).toBe(1);
     let held = writer.chunk(callOf(1, "{", "call_2"));
@@ -33,7 +33,7 @@ describe("a call whose arguments are not whole", () => {
   });
 
   it("lets the next one begin when they are", () => {
-    const writer = new MessageWriter(FACE_CONTEXT);
+    const writer = new MessageWriter({}, FACE_CONTEXT);
     writer.chunk(callOf(0, '{"a":"}', "call_1"));
     expect(writer.chunk(callOf(1, "{}", "call_2"))).toBe("");
     expect(countOf(writer.chunk(callOf(0, '"}\n')), "content_block_start")).toBe(1);
@@ -44,14 +44,14 @@ describe("the thoughts of a reply", () => {
   const signed = (thinking: string): JsonObject => ({ type: "thinking", thinking, signature: "s" });
 
   it("may be many in one chunk", () => {
-    const writer = new MessageWriter(FACE_CONTEXT);
+    const writer = new MessageWriter({}, FACE_CONTEXT);
     const blocks = Array.from({ length: 100_000 }, (_, place) => signed(`Thought ${place}.`));
     const text = writer.chunk(chunkOf({ thinking_blocks: blocks })) + writer.end();
     expect(countOf(text, "content_block_stop")).toBe(blocks.length);
   });
 
   it("may be many that arrive before their signatures", () => {
-    const writer = new MessageWriter(FACE_CONTEXT);
+    const writer = new MessageWriter({}, FACE_CONTEXT);
     let text = "";
     for (let place = 0; place < 20_000; place++) {
       text += writer.chunk(chunkOf({ reasoning_content: `Thought ${place}.` }));
@@ -65,7 +65,7 @@ describe("the thoughts of a reply", () => {
   });
 
   it("are each signed where two are open", () => {
-    const writer = new MessageWriter(FACE_CONTEXT);
+    const writer = new MessageWriter({}, FACE_CONTEXT);
     // An open call holds back what follows it, so that none of it is closed.
     writer.chunk(callOf(0, "{", "call_1"));
     for (const delta of [{ reasoning_content: "A" }, { content: "B" }, { reasoning_content: "C" }])
@@ -87,7 +87,7 @@ describe("the sources of a text", () => {
   });
 
   it("may be many that arrive before it, and many in one chunk", () => {
-    const writer = new MessageWriter(FACE_CONTEXT);
+    const writer = new MessageWriter({}, FACE_CONTEXT);
     for (let place = 0; place < 40_000; place++) writer.chunk(chunkOf(annotations(1)));
     writer.chunk(chunkOf(annotations(200_000)));
     const text = writer.chunk(chunkOf({ content: "Said." }));

@@ -4,8 +4,9 @@ import type { FaceContext, FaceStream, GatewayError, JsonObject } from "@sluice/
 import { isObject } from "@sluice/kit";
 import { Members } from "@sluice/kit/dialect";
 import { errorBody } from "../errors.ts";
+import type { State } from "../read/request.ts";
 import { type Block, Blocks, isWhole, lastDelta } from "./blocks.ts";
-import { messageId, named } from "./message.ts";
+import { messageId } from "./message.ts";
 import { stopOf } from "./stop.ts";
 import { countsOf, usageOf } from "./usage.ts";
 
@@ -15,7 +16,7 @@ import { countsOf, usageOf } from "./usage.ts";
  */
 export class MessageWriter implements FaceStream {
   readonly #context: FaceContext;
-  readonly #blocks = new Blocks();
+  readonly #blocks: Blocks;
   /** The block that is written next. */
   #at = 0;
   #isOpen = false;
@@ -23,8 +24,9 @@ export class MessageWriter implements FaceStream {
   #end: JsonObject = {};
   #usage: JsonObject = {};
 
-  constructor(context: FaceContext) {
+  constructor(state: State, context: FaceContext) {
     this.#context = context;
+    this.#blocks = new Blocks(state, context);
   }
 
   chunk(chunk: JsonObject): string {
@@ -106,7 +108,7 @@ export class MessageWriter implements FaceStream {
     let text = "";
     if (!this.#isOpen) {
       this.#isOpen = true;
-      const content_block = block.kind === "tool_use" ? named(block.start, index) : block.start;
+      const content_block = this.#blocks.begun(block);
       text = eventOf({ type: "content_block_start", index, content_block });
     }
     for (const delta of block.deltas) text += deltaOf(index, delta);
