@@ -6,10 +6,13 @@ import { createDatabaseOn, type TestDatabase, WAYS } from "../support/postgres.t
 
 for (const { way, isThere, pooled } of WAYS)
   describe.skipIf(!isThere)(`PostgreSQL ${way}`, () => {
-    let database: TestDatabase | undefined;
-    afterAll(async () => database?.drop());
+    const databases: TestDatabase[] = [];
+    afterAll(
+      async () => void (await Promise.all(databases.splice(0).map((database) => database.drop()))),
+    );
     fleetStoreContract({ describe, it, expect }, "two processes on one database", async () => {
-      database = await createDatabaseOn({ pooled });
+      const database = await createDatabaseOn({ pooled });
+      databases.push(database);
       return [await database.store(), await database.store()];
     });
   });

@@ -13,9 +13,17 @@ const reservation: Reservation = {
   id: "r",
   claims: [{ kind: "window", key: "w", limit: 1, windowMs: 60_000, amount: 1 }],
 };
-const owner = { ...fakeState(fakeClock()), start: async () => {}, stop: async () => {} };
+const newOwner = () => ({
+  ...fakeState(fakeClock()),
+  start: async () => {},
+  stop: async () => {},
+});
+let owner = newOwner();
 
-beforeEach(() => void vi.useFakeTimers());
+beforeEach(() => {
+  owner = newOwner();
+  vi.useFakeTimers();
+});
 afterEach(() => void vi.useRealTimers());
 
 /** The state of a worker whose questions reach `owner` as copies, as those between processes do. */

@@ -70,6 +70,7 @@ describe("compilePipelines", () => {
     ).toEqual(["chat/shout", "chat/answer", "other/answer"]);
     const match = compiled.routes.find("POST", "/v1/chat/completions");
     const exchange = fakeExchange();
+    seen.length = 0;
     if (match.kind === "found") await match.value.run({ exchange });
     expect(exchange.reply).toMatchObject({ kind: "whole" });
     expect(seen).toEqual([[{ loud: true }, 7]]);

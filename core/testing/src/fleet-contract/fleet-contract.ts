@@ -44,20 +44,30 @@ function draftOf(parts: Partial<RolloutDraft> = {}): RolloutDraft {
   };
 }
 
+function reportAt(parts: Partial<RolloutReport> = {}): RolloutReport {
+  return {
+    instance: "one",
+    process: "p1",
+    outcome: "canary",
+    reasons: [],
+    evidence: { requests: 1 },
+    ...parts,
+  };
+}
+
 const PLAN = { share: 0.05, forMs: 1_000, minRequests: 20, errorRate: 0.05, p99Ms: null };
 
 /**
- * Runs the suite against stores on one new database: two processes of a fleet. `make` is called
- * once.
+ * Runs the suite against stores on one new database: two processes of a fleet. `make` is called for
+ * each test.
  */
 export function fleetStoreContract(
   runner: Runner,
   name: string,
   make: () => Promise<readonly [Store, Store]>,
 ): void {
-  let made: Promise<readonly [Store, Store]> | undefined;
   const stores = async () => {
-    const [first, second] = await (made ??= make());
+    const [first, second] = await make();
     const parts = [first.instances, second.instances, first.rollouts, second.rollouts] as const;
     const [here, there, mine, theirs] = parts;
     if (!here || !there || !mine || !theirs) throw new Error("the store keeps no fleet");
@@ -99,6 +109,8 @@ function instanceTests({ it, expect }: Runner, stores: Stores): void {
 
   it("deletes the reports of processes that leave, and old ones", async () => {
     const { here, there } = await stores();
+    await here.report(reportOf());
+    await there.report(reportOf({ id: "two", worker: 1 }));
     expect(await here.leave("two", 0)).toBe(false);
     await here.report(reportOf({ id: "two", worker: 2 }));
     expect((await there.list(10)).records.length).toBe(3);
@@ -135,6 +147,7 @@ function rolloutTests({ it, expect }: Runner, stores: Stores): void {
 
   it("ends a canary once: by one of several callers, or by the next rollout", async () => {
     const { mine, theirs } = await stores();
+    await mine.begin(draftOf(), 0);
     await mine.begin(draftOf({ plan: PLAN, base: 1, kind: "rollback", contentsOf: 1 }), 1);
     expect((await theirs.newest("store")).record?.plan).toEqual(PLAN);
     const decided = await Promise.all([
@@ -156,27 +169,29 @@ function rolloutTests({ it, expect }: Runner, stores: Stores): void {
 
   it("has the last report of each process about a rollout", async () => {
     const { mine, theirs } = await stores();
-    const report = (parts: Partial<RolloutReport>): RolloutReport => ({
-      instance: "one",
-      process: "p1",
-      outcome: "canary",
-      reasons: [],
-      evidence: { requests: 1 },
-      ...parts,
-    });
-    await mine.report("store", 4, report({}));
-    await theirs.report("store", 4, report({ process: "p2", outcome: "refused", reasons: ["no"] }));
-    await mine.report("store", 4, report({ outcome: "applied", evidence: null }));
-    const found = await theirs.reports("store", 4);
+    await mine.begin(draftOf(), 0);
+    await mine.report("store", 1, reportAt());
+    await theirs.report(
+      "store",
+      1,
+      reportAt({ process: "p2", outcome: "refused", reasons: ["no"] }),
+    );
+    await mine.report("store", 1, reportAt({ outcome: "applied", evidence: null }));
+    const found = await theirs.reports("store", 1);
     expect(found.toSorted((a, b) => (a.process < b.process ? -1 : 1))).toEqual([
-      report({ outcome: "applied", evidence: null }),
-      report({ process: "p2", outcome: "refused", reasons: ["no"] }),
+      reportAt({ outcome: "applied", evidence: null }),
+      reportAt({ process: "p2", outcome: "refused", reasons: ["no"] }),
     ]);
-    expect(await mine.reports("files", 4)).toEqual([]);
+    expect(await mine.reports("files", 1)).toEqual([]);
   });
 
   it("prunes old rollouts, and keeps the one that serves", async () => {
     const { mine, theirs } = await stores();
+    await mine.begin(draftOf({ source: "files", files: null }), 0);
+    await mine.begin(draftOf(), 0);
+    for (const newest of [1, 2]) await mine.begin(draftOf({ plan: PLAN, base: 1 }), newest);
+    await mine.begin(draftOf({ base: 1 }), 3);
+    for (const process of ["p1", "p2"]) await mine.report("store", 4, reportAt({ process }));
     await mine.prune("store", 9);
     expect((await theirs.list("store", 9)).map(({ id }) => id)).toEqual([4, 3, 2, 1]);
     await mine.prune("store", 1);

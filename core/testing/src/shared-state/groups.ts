@@ -1,7 +1,7 @@
 /** The part of the contract of shared state about groups of counters. */
 
 import type { Claim, SharedState, StateGroup, TakeResult } from "@sluice/contract";
-import { budget, freshId, inGroup, LEASE_MS, slot, window } from "./claims.ts";
+import { budget, freshId, inGroup, LEASE_MS, ownKeys, slot, window } from "./claims.ts";
 import type { Runner, StateUnderTest } from "./under-test.ts";
 
 /** Takes claims under an id of their own. */
@@ -18,13 +18,14 @@ export function groupTests(
 ): void {
   it("takes the claims of several groups, or none of them", async () => {
     const { state, second } = await made();
+    const own = ownKeys();
     const { home, user, whole } = groupsOf("several");
     const claims = [
-      inGroup(home, budget("several:budget", 100, 40)),
-      inGroup(whole, slot("several:slot", 1)),
-      inGroup(user, window("several:window", 10)),
+      inGroup(home, budget(own("several:budget"), 100, 40)),
+      inGroup(whole, slot(own("several:slot"), 1)),
+      inGroup(user, window(own("several:window"), 10)),
     ];
-    await state.seed("several:budget", 0, { group: home });
+    await state.seed(own("several:budget"), 0, { group: home });
     const first = await take(state, ...claims);
     expect(first.outcome === "granted" && first.states.map(({ remaining }) => remaining)).toEqual([
       60, 0, 9,
@@ -37,15 +38,15 @@ export function groupTests(
       states: [{ limit: 100 }, { remaining: 0 }, { limit: 10 }],
     });
     const used = async () => [
-      ...(await state.read(["several:budget"], home)),
-      ...(await state.read(["several:window"], user)),
+      ...(await state.read([own("several:budget")], home)),
+      ...(await state.read([own("several:window")], user)),
     ];
     expect(await used()).toMatchObject([
       { spentNanoUsd: 0, reservedNanoUsd: 40 },
       { windowUsed: 1 },
     ]);
     await state.renew([{ id: first.id, claims }], LEASE_MS);
-    const actual = [inGroup(home, budget("several:budget", 100, 30)), ...claims.slice(1)];
+    const actual = [inGroup(home, budget(own("several:budget"), 100, 30)), ...claims.slice(1)];
     await state.settle({ id: first.id, claims: actual });
     await second.settle({ id: first.id, claims: actual });
     expect(await used()).toMatchObject([
@@ -58,9 +59,10 @@ export function groupTests(
 
   it("asks for the budgets of all groups at once", async () => {
     const { state } = await made();
+    const own = ownKeys();
     const { home, user, whole } = groupsOf("unknown");
     const claims = [home, user, whole].map((group) =>
-      inGroup(group, budget(`unknown:${group.name}`, 100, 40)),
+      inGroup(group, budget(own(`unknown:${group.name}`), 100, 40)),
     );
     const asked = await take(state, ...claims);
     expect(asked.outcome === "unseeded" && asked.keys.toSorted()).toEqual(
@@ -77,11 +79,12 @@ export function groupTests(
 
   it("grants exactly as many of a storm as the tightest of several groups has", async () => {
     const { state, second } = await made();
+    const own = ownKeys();
     const { home, user, whole } = groupsOf("storm");
     const claims = (amount: number) => [
-      inGroup(whole, budget("storm:whole", 1_000, amount)),
-      inGroup(home, budget("storm:home", 3_000, amount)),
-      inGroup(user, budget("storm:user", 2_000, amount)),
+      inGroup(whole, budget(own("storm:whole"), 1_000, amount)),
+      inGroup(home, budget(own("storm:home"), 3_000, amount)),
+      inGroup(user, budget(own("storm:user"), 2_000, amount)),
     ];
     for (const { key, group } of claims(0)) await state.seed(key, 0, { group });
     const all = await Promise.all(

@@ -23,11 +23,10 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-const file = join(directory, "sluice.db");
-fleetStoreContract({ describe, it, expect }, "two processes on one SQLite file", async () => [
-  await startedAt(file),
-  await startedAt(file),
-]);
+fleetStoreContract({ describe, it, expect }, "two processes on one SQLite file", async () => {
+  const file = join(directory, `${started.length}.db`);
+  return [await startedAt(file), await startedAt(file)];
+});
 
 it("a store in memory has no fleet: it belongs to its process", async () => {
   const { instances, rollouts } = await startedAt(":memory:");
