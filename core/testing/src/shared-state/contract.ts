@@ -3,7 +3,7 @@
 import type { Claim, SharedState, StateBound, TakeResult } from "@sluice/contract";
 import { budget, freshId, inTime, LEASE_MS, ownKeys, slot, window } from "./claims.ts";
 import { groupTests } from "./groups.ts";
-import type { Runner, StateUnderTest } from "./under-test.ts";
+import { lazily, type Runner, type StateUnderTest } from "./under-test.ts";
 
 /**
  * Runs the suite against a driver. `make` is called once, before the tests; every run of a
@@ -397,9 +397,4 @@ export function sharedStateContract(
       await state.renew([], LEASE_MS);
     });
   });
-}
-
-function lazily<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => (made ??= make());
 }

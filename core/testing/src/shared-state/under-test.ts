@@ -30,3 +30,9 @@ export interface StateUnderTest {
   /** Bytes that are too many for one entry. */
   readonly tooManyBytes: number;
 }
+
+/** The driver, made by the first test that asks for it. */
+export function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
+}
