@@ -83,6 +83,9 @@ const SHARED_PROCESS = {
   experimental: { viteModuleRunner: false, nodeLoader: false },
 };
 
+/** The second attempt of a test begins as its file did. */
+const RENEWED = "test/renewed-retries.ts";
+
 const OWN_PROCESSES = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -93,6 +96,7 @@ const isFull = process.env["SLUICE_PROOF"] === "full";
 
 const SYSTEM = {
   ...SHARED_PROCESS,
+  setupFiles: [RENEWED],
   // Gateways run one after the other in few processes. `proof:system` gives each its own.
   env: { SLUICE_TEST_PROCESSES: isFull ? "own" : "shared" },
   testTimeout: 120_000,
@@ -154,6 +158,7 @@ export default defineConfig({
         test: {
           ...OWN_PROCESSES,
           name: "processes",
+          setupFiles: [RENEWED],
           include: PROCESSES,
           exclude: LONG,
         },
