@@ -27,7 +27,6 @@ beforeAll(async () => {
     balance: NEVER_EJECTS,
     baseUrl: upstream.baseUrl,
     server: "max_body: 4kb",
-    provider: "timeouts: { connect: 1s, first_byte: 1s, idle: 5s }",
     providers: [
       'dead: { use: openai, api_key: "${env:OPENAI_API_KEY}", base_url: http://127.0.0.1:9/v1 }',
       'absent: { use: openai, api_key: "${env:NOT_SET_ANYWHERE}" }',
