@@ -109,3 +109,54 @@ it("the end of one choice leaves the text of another held", async () => {
       texts[index] += delta.content ?? "";
   expect(texts).toEqual(["***", "***"]);
 });
+
+const CALL_TEXTS = ["I will look at the weather ", "in Paris."];
+
+/** The beginnings of the text and of the call in what a client gets. */
+const BEGINNINGS: Readonly<Record<"messages" | "responses" | "gemini", readonly string[]>> = {
+  messages: ['"type":"text_delta"', '"type":"tool_use"'],
+  responses: ['"type":"message"', '"type":"function_call"'],
+  gemini: ['"text":"I will', '"functionCall"'],
+};
+
+it.each(["messages", "responses", "gemini"] as const)(
+  "a call comes behind the text before it: %s",
+  async (face) => {
+    const call = { index: 0, id: "c1", type: "function" };
+    upstream.reply(
+      200,
+      "text/event-stream",
+      CALL_TEXTS.map((content) => chunk({ index: 0, delta: { content } })).join("") +
+        chunk({
+          index: 0,
+          delta: { tool_calls: [{ ...call, function: { name: "f", arguments: "" } }] },
+        }) +
+        chunk({
+          index: 0,
+          delta: {
+            tool_calls: [{ index: 0, function: { arguments: '{"a":"more than the word"}' } }],
+          },
+        }) +
+        chunk({ index: 0, delta: {}, finish_reason: "tool_calls" }) +
+        DONE,
+    );
+    const said = await ask(face);
+    const [text = "", begun = ""] = BEGINNINGS[face];
+    expect(said.indexOf(text)).toBeGreaterThan(0);
+    expect(said.indexOf(begun)).toBeGreaterThan(said.indexOf(text));
+    expect(said.indexOf(begun)).toBeGreaterThan(said.indexOf("in Paris."));
+  },
+);
+
+it("a word around a call does not pass whole", async () => {
+  const call = { index: 0, id: "c1", type: "function", function: { name: "f", arguments: "{}" } };
+  upstream.reply(
+    200,
+    "text/event-stream",
+    chunk({ index: 0, delta: { content: "A zqforb" } }) +
+      chunk({ index: 0, delta: { tool_calls: [call] } }) +
+      chunk({ index: 0, delta: { content: "iddenzq." }, finish_reason: "tool_calls" }) +
+      DONE,
+  );
+  expect(await ask("chat")).not.toContain("iddenzq");
+});

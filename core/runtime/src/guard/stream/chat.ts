@@ -71,14 +71,17 @@ export const chatStream: StreamDialect = {
     if (!Array.isArray(choices)) return pieces.length === 0 ? NOTHING : { pieces };
     if (choices.length === 0) return { pieces, isLast: true };
     let ends: string | undefined;
+    const follows: string[] = [];
     for (const [at, choice] of (choices as readonly JsonValue[]).entries()) {
       if (!isObject(choice)) {
         pieces.push(...otherPieces(choice, ["choices", at]));
         continue;
       }
       const index = String(choice.index ?? 0);
-      if (isObject(choice.delta))
+      if (isObject(choice.delta)) {
         readDelta(choice.delta, `${index}/`, ["choices", at, "delta"], pieces);
+        if (beginsPart(choice.delta)) for (const name of TEXTS) follows.push(`${index}/${name}`);
+      }
       if (typeof choice.text === "string" && choice.text !== "")
         pieces.push({
           channel: `${index}/content`,
@@ -89,7 +92,11 @@ export const chatStream: StreamDialect = {
       pieces.push(...otherMembers(choice, ["choices", at], CHOICE_MEMBERS));
       if (typeof choice.finish_reason === "string") ends = `${index}/`;
     }
-    return ends === undefined ? { pieces } : { pieces, ends };
+    return {
+      pieces,
+      ...(ends === undefined ? {} : { ends }),
+      ...(follows.length === 0 ? {} : { follows }),
+    };
   },
   write(chunk, pieces, texts) {
     const changed = writePieces(chunk, pieces, texts);
@@ -149,6 +156,28 @@ function splitMember(
   // Log probabilities would reveal the original text of the other parts token by token.
   if (name === "logprobs") return isFirst && isLast ? value : null;
   return CHOICE_MEMBERS.has(name) ? last : first;
+}
+
+/** The beginnings of the channels of texts that no call has. */
+const TEXTS = ["content", "reasoning", "refusal", "audio"] as const;
+
+/** Whether a delta begins a call, or has a block of a tool that the provider ran. */
+function beginsPart({
+  tool_calls: calls,
+  function_call: call,
+  provider_blocks,
+}: JsonObject): boolean {
+  if (Array.isArray(provider_blocks) || isNamed(call)) return true;
+  return (
+    Array.isArray(calls) &&
+    (calls as readonly JsonValue[]).some(
+      (each) => isObject(each) && (isNamed(each.function) || isNamed(each.custom)),
+    )
+  );
+}
+
+function isNamed(call: JsonValue | undefined): boolean {
+  return isObject(call) && typeof call.name === "string" && call.name !== "";
 }
 
 /** The depth of a choice in a chunk. */

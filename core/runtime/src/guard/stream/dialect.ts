@@ -34,6 +34,12 @@ export interface StreamTexts {
   readonly pieces: readonly StreamPiece[];
   /** Channels with this prefix end with the event; an empty text means all channels. */
   readonly ends?: string;
+  /**
+   * Texts of channels with one of these prefixes precede the event: a call begins, for example. A
+   * stream that is judged in windows decides them then. A text that goes on behind the event is
+   * judged with the one before.
+   */
+  readonly follows?: readonly string[];
   /** The event belongs to the end of the stream: held texts must precede it. */
   readonly isLast?: boolean;
 }

@@ -77,3 +77,67 @@ describe("the end of a choice", () => {
     );
   });
 });
+
+/** A piece of a text, the beginning of a call, or a piece of its arguments. */
+const part = fc.constantFrom("text", "thought", "call", "arguments", "both");
+
+/** Deltas of these parts; each call has an index of its own. */
+function deltasOf(parts: readonly string[]): JsonObject[] {
+  let calls = 0;
+  return parts.map((kind, at): JsonObject => {
+    const call = (index: number, name: string): JsonObject => ({
+      tool_calls: [{ index, function: { name, arguments: `<a${at}>` } }],
+    });
+    switch (kind) {
+      case "text":
+        return { content: `<t${at}>` };
+      case "thought":
+        return { reasoning_content: `<r${at}>` };
+      case "both":
+        return { content: `<t${at}>`, ...call(calls++, `f${at}`) };
+      case "arguments":
+        return calls === 0 ? { content: `<t${at}>` } : call(calls - 1, "");
+      default:
+        return call(calls++, `f${at}`);
+    }
+  });
+}
+
+/** The texts and the names, in their order, without what may come before or behind a name. */
+const orderOf = (deltas: readonly unknown[]): string[] =>
+  deltas
+    .flatMap((each) => [...JSON.stringify(each).matchAll(/"(f\d+)"|<([tr]\d+)>/g)])
+    .map(([, name, text]) => name ?? text ?? "");
+
+describe("the beginning of a call", () => {
+  it("comes behind the texts before it", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 12 }), async (parts) => {
+        const { set } = guardrailSetOf([instanceOf("m", masking(/bad/g, 30))]);
+        const deltas = deltasOf(parts);
+        async function* inner(): AsyncGenerator<Frame, void, undefined> {
+          for (const each of deltas) yield rawFrame(chunkText([{ index: 0, delta: each }]));
+          yield rawFrame(chunkText([{ index: 0, delta: {}, finish_reason: "stop" }]));
+        }
+        const got: unknown[] = [];
+        for await (const frame of guardFrames(inner(), streamOf(set), () => undefined))
+          got.push(...(frame.chunk().choices as unknown as Choice[]).map((each) => each.delta));
+        const order = orderOf(got);
+        const before = (list: readonly string[], name: string): string[] =>
+          list.slice(0, list.indexOf(name)).filter((each) => !each.startsWith("f"));
+        for (const name of orderOf(deltas).filter((each) => each.startsWith("f")))
+          expect(before(order, name)).toEqual(
+            expect.arrayContaining(before(orderOf(deltas), name)),
+          );
+        expect(order.toSorted()).toEqual(orderOf(deltas).toSorted());
+        const text = JSON.stringify(got);
+        for (const [, at] of JSON.stringify(deltas).matchAll(/<(a\d+)>/g))
+          expect(text).toContain(`<${at}>`);
+      }),
+    );
+  });
+});
+
+function chunkText(choices: readonly object[]): string {
+  return JSON.stringify({ id: "c", choices });
+}

@@ -42,6 +42,7 @@ export const geminiStream: StreamDialect = {
   read(event) {
     const pieces = otherMembers(event, [], EVENT_MEMBERS);
     let ends: string | undefined;
+    const follows: string[] = [];
     const candidates = Array.isArray(event.candidates)
       ? (event.candidates as readonly JsonValue[])
       : [];
@@ -49,12 +50,18 @@ export const geminiStream: StreamDialect = {
       if (!isObject(candidate)) continue;
       const index = String(candidate.index ?? at);
       const base: JsonPath = ["candidates", at];
-      if (isObject(candidate.content))
+      if (isObject(candidate.content)) {
         readParts(candidate.content, index, [...base, "content"], pieces);
+        if (hasCall(candidate.content)) follows.push(`${index}/`);
+      }
       pieces.push(...otherMembers(candidate, base, CANDIDATE_MEMBERS));
       if (typeof candidate.finishReason === "string") ends = `${index}/`;
     }
-    return ends === undefined ? { pieces } : { pieces, ends };
+    return {
+      pieces,
+      ...(ends === undefined ? {} : { ends }),
+      ...(follows.length === 0 ? {} : { follows }),
+    };
   },
   write: (event, pieces, texts) => withoutTokens(writePieces(event, pieces, texts)) as JsonObject,
   split: (event, pieces) => splitPieces(event, pieces, splitMember),
@@ -83,6 +90,13 @@ function splitMember(
   // Log probabilities would reveal the original text of the other parts token by token.
   if (name === "logprobsResult" && !isFirst) return undefined;
   return isLast ? value : undefined;
+}
+
+function hasCall({ parts }: JsonObject): boolean {
+  return (
+    Array.isArray(parts) &&
+    (parts as readonly JsonValue[]).some((part) => isObject(part) && isObject(part.functionCall))
+  );
 }
 
 function readParts(

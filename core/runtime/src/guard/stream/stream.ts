@@ -11,6 +11,7 @@ import { FrameTemplate } from "./frame-template.ts";
 import { StreamNames } from "./names.ts";
 import { ObservedTexts } from "./observed-texts.ts";
 import type { GuardedStreamOptions } from "./options.ts";
+import { stepsOf } from "./steps.ts";
 
 /** Checks a stream's frames. `push` takes frames, and `ready` holds the decided ones. */
 export class GuardedStream {
@@ -59,15 +60,17 @@ export class GuardedStream {
   /** Takes a frame of one answer. */
   #read(frame: Frame): void | Promise<void> {
     const read = this.#options.dialect.read(frame.chunk());
-    const { pieces, ends } = read;
+    const { pieces, ends, follows } = read;
     if (this.#observed !== undefined) for (const piece of pieces) this.#observed.add(piece);
     const [first] = pieces;
-    if (pieces.length === 1 && ends === undefined && first !== undefined && first.isName !== true) {
+    const isWithin = ends === undefined && follows === undefined;
+    if (pieces.length === 1 && isWithin && first !== undefined && first.isName !== true) {
       if (frame.raw !== undefined) this.#template.learn(frame.raw, first);
       return this.#take(frame, first);
     }
-    const isBare = pieces.length === 0 && ends === undefined;
-    return isBare ? this.#pass(frame, read) : this.#takeSeveral(frame, read);
+    return pieces.length === 0 && isWithin
+      ? this.#pass(frame, read)
+      : this.#takeSeveral(frame, read);
   }
 
   /** Whether decidable text waits for `decide`. */
@@ -96,20 +99,14 @@ export class GuardedStream {
   }
 
   async #takeSeveral(frame: Frame, read: StreamTexts): Promise<void> {
-    const { pieces, ends } = read;
-    const texts = pieces.filter(isText);
-    const hasNames = texts.length < pieces.length;
+    const hasNames = !read.pieces.every(isText);
     const whole = hasNames
-      ? await (this.#names ??= new StreamNames(this.#options)).check(frame, pieces)
+      ? await (this.#names ??= new StreamNames(this.#options)).check(frame, read.pieces)
       : frame;
-    const parts = partsOf(whole, texts, this.#options);
-    const last = parts.pop();
-    await inTurn(parts, (part) => this.#take(part.frame, part.piece));
-    // Texts that end with this frame precede it, and its own is the last of them.
-    if (ends !== undefined) await this.#end(ends, last?.piece.channel);
-    if (last === undefined) this.#pass(whole, read);
-    else await this.#take(last.frame, last.piece);
-    if (ends !== undefined) await this.#end(ends);
+    await inTurn(stepsOf(whole, read, this.#options), (step) => {
+      if ("take" in step) return this.#take(step.take.frame, step.take.piece);
+      return "end" in step ? this.#end(step.end, step.except) : this.#pass(step.pass, read);
+    });
   }
 
   #take(frame: Frame, piece: StreamPiece): void | Promise<void> {
@@ -161,17 +158,6 @@ export class GuardedStream {
     this.hasText = true;
     this.#held -= count;
   }
-}
-
-/** A frame as one for each of its texts. */
-function partsOf(
-  frame: Frame,
-  texts: readonly StreamPiece[],
-  { dialect, frameOf }: GuardedStreamOptions,
-): { frame: Frame; piece: StreamPiece }[] {
-  if (texts.length < 2) return texts.map((piece) => ({ frame, piece }));
-  const parts = dialect.split(exactChunk(frame), texts);
-  return parts.map(({ event, piece }) => ({ frame: frameOf(event, frame), piece }));
 }
 
 async function inTurn<T>(
