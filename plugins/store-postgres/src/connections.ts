@@ -1,7 +1,8 @@
 /** The connections of the store: pools, so that a report never delays an authentication. */
 
+import { Socket } from "node:net";
 import { errorMessage, type Log } from "@sluice/contract";
-import { parseJson } from "@sluice/kit";
+import { parseJson, within } from "@sluice/kit";
 import { type ClientBase, Pool, type PoolConfig, types } from "pg";
 import { CHANNEL } from "./changes/tables.ts";
 
@@ -25,8 +26,10 @@ export interface Connections {
   readonly writes: Pool;
   /** Lists and reports: `REPORT_MS`, two connections. */
   readonly reports: Pool;
-  /** Changes of the schema: each statement has a deadline of its own. One connection. */
+  /** Changes of the schema, without a deadline, and what belongs to them: 10 s. One connection. */
   readonly migrations: Pool;
+  /** Jobs of the leader: `JOB_MS`. Takes the connection of `migrations`, which ends before. */
+  readonly jobs: Pool;
   /** Reads of the log of changes: `CHANGES_MS`. One connection, which listens where it can. */
   readonly changes: Pool;
   /** Called when another process notifies of a change. Never with a pooler. */
@@ -42,6 +45,15 @@ export const REPORT_MS = 10_000;
 const CHANGES_MS = 800;
 const CONNECT_MS = 5_000;
 const IDLE_MS = 60_000;
+/** What belongs to a change of the schema answers at once, or is refused. */
+const SCHEMA_MS = 10_000;
+const SCHEMA_IDLE_MS = 1_000;
+/** A statement of a job may walk a day of rows. Without an answer for so long its peer is gone. */
+const JOB_MS = 900_000;
+/** A peer that is gone without a word is asked after this time. */
+const KEEP_ALIVE_MS = 10_000;
+/** How long the end waits for statements under way. Their connections are closed then. */
+const END_MS = 2_000;
 /** The client gives up this much later than the server: the server's word says more. */
 const CLIENT_SLACK_MS = 500;
 const REPORT_CONNECTIONS = 2;
@@ -75,29 +87,50 @@ const TYPES: NonNullable<PoolConfig["types"]> = {
 
 /** Makes the pools. Nothing connects before the first query. */
 export function connect(options: ConnectionOptions): Connections {
-  const lookups = poolOf(options, { max: Math.ceil(options.connections / 2), limitMs: LOOKUP_MS });
-  const writes = poolOf(options, { max: Math.floor(options.connections / 2), limitMs: 5_000 });
+  const sockets = new Set<Socket>();
+  const lookups = poolOf(
+    { ...options, sockets },
+    { max: Math.ceil(options.connections / 2), limitMs: LOOKUP_MS },
+  );
+  const writes = poolOf(
+    { ...options, sockets },
+    { max: Math.floor(options.connections / 2), limitMs: 5_000 },
+  );
   const reports = poolOf(
-    { ...options, url: options.readUrl ?? options.url },
+    { ...options, sockets, url: options.readUrl ?? options.url },
     { max: REPORT_CONNECTIONS, limitMs: REPORT_MS },
   );
-  const migrations = poolOf(options, { max: MIGRATION_CONNECTIONS, limitMs: 0 });
-  const changes = poolOf(options, {
-    max: CHANGE_CONNECTIONS,
-    limitMs: CHANGES_MS,
-    connectMs: CHANGES_MS,
-    // A connection of a transaction pooler is another one in the next moment.
-    ...(options.pooler === "none" && { onConnect: async (client) => listen(client, connections) }),
-  });
-  const pools = [lookups, writes, reports, migrations, changes];
+  const migrations = poolOf(
+    { ...options, sockets },
+    {
+      max: MIGRATION_CONNECTIONS,
+      answerMs: SCHEMA_MS,
+      idleMs: SCHEMA_IDLE_MS,
+    },
+  );
+  const jobs = poolOf({ ...options, sockets }, { max: MIGRATION_CONNECTIONS, answerMs: JOB_MS });
+  const changes = poolOf(
+    { ...options, sockets },
+    {
+      max: CHANGE_CONNECTIONS,
+      limitMs: CHANGES_MS,
+      connectMs: CHANGES_MS,
+      // A connection of a transaction pooler is another one in the next moment.
+      ...(options.pooler === "none" && {
+        onConnect: async (client) => listen(client, connections),
+      }),
+    },
+  );
+  const pools = [lookups, writes, reports, migrations, jobs, changes];
   const connections: Connections = {
     lookups,
     writes,
     reports,
     migrations,
+    jobs,
     changes,
     onNotice: () => undefined,
-    end: async () => void (await Promise.all(pools.map(async (pool) => pool.end()))),
+    end: () => endPools(pools, sockets),
   };
   return connections;
 }
@@ -110,24 +143,33 @@ async function listen(client: ClientBase, connections: Connections): Promise<voi
 /** What distinguishes a pool. */
 interface PoolPlan {
   readonly max: number;
-  /** The deadline of a query; 0: none. */
-  readonly limitMs: number;
+  /** The deadline of a query at the server. Absent: it has none. */
+  readonly limitMs?: number;
+  /** The deadline of its answer. Absent: a little after `limitMs`. */
+  readonly answerMs?: number;
   readonly connectMs?: number;
+  readonly idleMs?: number;
   readonly onConnect?: (client: ClientBase) => Promise<void>;
 }
 
 function poolOf(
-  { url, pooler, log }: ConnectionOptions,
-  { max, limitMs, connectMs = CONNECT_MS, onConnect }: PoolPlan,
+  { url, pooler, log, sockets }: ConnectionOptions & { readonly sockets: Set<Socket> },
+  { max, limitMs = 0, connectMs = CONNECT_MS, idleMs = IDLE_MS, onConnect, ...plan }: PoolPlan,
 ): Pool {
   const pool = new Pool({
     connectionString: url,
+    stream: () => {
+      const socket = new Socket();
+      sockets.add(socket);
+      return socket.once("close", () => sockets.delete(socket));
+    },
     max,
     application_name: APPLICATION,
     connectionTimeoutMillis: connectMs,
-    idleTimeoutMillis: IDLE_MS,
+    idleTimeoutMillis: idleMs,
     keepAlive: true,
-    ...(limitMs > 0 && { query_timeout: limitMs + CLIENT_SLACK_MS }),
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    query_timeout: plan.answerMs ?? limitMs + CLIENT_SLACK_MS,
     // A pooler refuses parameters of the start that it does not know.
     ...(pooler === "none" && { options: ISOLATION }),
     ...(pooler === "none" && limitMs > 0 && { statement_timeout: limitMs }),
@@ -142,4 +184,15 @@ function poolOf(
   // without a listener the error would end the process too.
   pool.on("connect", (client) => void client.on("error", note));
   return pool;
+}
+
+/**
+ * Ends pools after their statements under way. A pool waits for a connection that is lent, however
+ * long its server is silent: those that are left are closed.
+ */
+async function endPools(pools: readonly Pool[], sockets: Iterable<Socket>): Promise<void> {
+  const ended = Promise.all(pools.map(async (pool) => pool.end()));
+  await within(END_MS, ended, () => {
+    for (const socket of sockets) socket.destroy();
+  });
 }

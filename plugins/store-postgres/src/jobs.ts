@@ -14,7 +14,7 @@ export const CHECK_MS = 600_000;
 const HOUR_MS = 3_600_000;
 const PRUNE_EVERY_MS = 300_000;
 
-/** The jobs. `pool` has no deadlines of its own. */
+/** The jobs. `pool` has the deadline of a job. */
 export function createJobs(pool: Pool, { clock }: Pick<StoreHost, "clock">): readonly StoreJob[] {
   return [
     {

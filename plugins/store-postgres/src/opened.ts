@@ -115,7 +115,7 @@ export async function open(
     changes,
     audit: auditOf(reader, recordWrites),
     ledger: ledgerOf(connections, host),
-    jobs: createJobs(pool, host),
+    jobs: createJobs(connections.jobs, host),
     async stop() {
       stopping.abort(new Error("the store stops"));
       await connections.end();

@@ -5,7 +5,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "@sluice/contract";
-import { DatabaseError, type Pool, type PoolClient } from "pg";
+import { DatabaseError, type Pool, type PoolClient, type QueryConfig } from "pg";
 import { inTransaction } from "../transaction.ts";
 import type { Migration } from "./migration.ts";
 
@@ -134,7 +134,7 @@ async function stepWithin(
   if (next === undefined) return "done";
   for (const statement of next.statements) {
     // oxlint-disable-next-line no-await-in-loop -- in their order.
-    await client.query(statement);
+    await client.query(withoutDeadline(statement));
   }
   await client.query(
     `insert into schema_meta (version, oldest_that_works) values ($1, $2)
@@ -142,6 +142,11 @@ async function stepWithin(
     [next.version, next.oldestThatWorks],
   );
   return next;
+}
+
+/** A statement that may take as long as a table is large: the longest timer is no deadline. */
+function withoutDeadline(text: string): QueryConfig & { readonly query_timeout: number } {
+  return { text, query_timeout: 2 ** 31 - 1 };
 }
 
 /** Throws `Error` for a schema that gateways of the version `own` cannot use. */

@@ -43,7 +43,7 @@ export async function verifySums(
   span: VerifiedSpan,
   signal: AbortSignal,
 ): Promise<SumsCheck> {
-  return connected(config, log, async ({ migrations: pool }) => {
+  return connected(config, log, async ({ jobs: pool }) => {
     const found = await schemaVersion(pool);
     refuseNewer(found, OWN);
     if (found.version < OWN)
