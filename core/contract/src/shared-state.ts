@@ -179,8 +179,12 @@ export interface StateBound {
 
 /** A cache of bytes. Keys begin with their namespace. */
 export interface StateCache {
-  /** The bytes. The caller must not change them. */
-  get(key: string): MaybePromise<Uint8Array | undefined>;
+  /**
+   * The bytes. The caller must not change them. `undefined`: there are none, or, unless the entry
+   * is `needed`, they cannot be read now. Rejects with `overloaded` where a needed one cannot be
+   * read.
+   */
+  get(key: string, use?: "needed"): MaybePromise<Uint8Array | undefined>;
   /**
    * Stores bytes. The caller must not change them afterwards. Returns whether they are stored: too
    * large values are not. `holder` is the key that stores them: a driver with a bound of its own
@@ -196,6 +200,7 @@ export interface StateCache {
     holder?: string,
     bounds?: readonly StateBound[],
   ): MaybePromise<boolean>;
+  /** Rejects with `overloaded` where the entry may be there still. */
   delete(key: string): MaybePromise<void>;
   /** Drops every entry whose key has the prefix. Returns the number of dropped entries. */
   purge(prefix: string): MaybePromise<number>;

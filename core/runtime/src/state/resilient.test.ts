@@ -55,6 +55,20 @@ const resilient = (instances: number): StateDriver =>
   createResilientState({ driver: server, instances, clock, log: fakeLog(lines) });
 
 describe("shared state that does not fail", () => {
+  it("says that it cannot say what a needed entry is, and that one may not be deleted", async () => {
+    const state = resilient(2);
+    await state.cache.set("x", Uint8Array.of(1), 60_000);
+    isAway = true;
+    for (let call = 0; call < 2; call += 1) {
+      const refused = { code: "overloaded", retryAfterMs: 1_000 };
+      await expect(async () => state.cache.get("x", "needed")).rejects.toMatchObject(refused);
+      await expect(async () => state.cache.delete("x")).rejects.toMatchObject(refused);
+      expect(await state.cache.get("x")).toBeUndefined();
+    }
+    await comeBack();
+    expect(await state.cache.get("x", "needed")).toEqual(Uint8Array.of(1));
+  });
+
   it("tries often, after five failures rarely, and asks nothing meanwhile", async () => {
     const state = resilient(1);
     // Pauses of exactly 250 ms, then of a second.

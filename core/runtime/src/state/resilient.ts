@@ -14,6 +14,8 @@
 
 import {
   errorMessage,
+  GatewayError,
+  isGatewayError,
   type Log,
   type Reservation,
   type MaybePromise,
@@ -136,6 +138,8 @@ class ResilientServer {
       if (this.#state === "connected") this.#probes.succeeded();
       return answer;
     } catch (error) {
+      // A refusal of the driver: its server decides all the same.
+      if (isGatewayError(error)) throw error;
       this.#degrade(error);
       return local();
     }
@@ -260,19 +264,28 @@ function resilientCounters(
   };
 }
 
+/** What another gateway stored may be there, and this one cannot say. */
+function refuseEntry(): never {
+  throw new GatewayError(
+    "overloaded",
+    "The shared state is not reached now. Retry after the time in retry-after.",
+    { retryAfterMs: 1_000 },
+  );
+}
+
 function resilientCache(cache: StateCache, ask: Ask): StateCache {
   return {
-    get: (key) =>
+    get: (key, use) =>
       ask(
-        () => cache.get(key),
-        () => undefined,
+        () => cache.get(key, use),
+        () => (use === "needed" ? refuseEntry() : undefined),
       ),
     set: (key, bytes, ttlMs, holder, bounds) =>
       ask(
         () => cache.set(key, bytes, ttlMs, holder, bounds),
         () => false,
       ),
-    delete: (key) => ask(() => cache.delete(key), doNothing),
+    delete: (key) => ask(() => cache.delete(key), refuseEntry),
     purge: (prefix) =>
       ask(
         () => cache.purge(prefix),

@@ -1,6 +1,6 @@
 /** Cached replies and the records of requests. */
 
-import type { Begun, StateBound, StateDriver } from "@sluice/contract";
+import { type Begun, GatewayError, type StateBound, type StateDriver } from "@sluice/contract";
 import * as bounded from "../scripts/bounded.ts";
 import * as records from "../scripts/records.ts";
 import type { Script } from "../scripts/script.ts";
@@ -34,16 +34,18 @@ export class Entries {
 
   get driver(): StateDriver["cache"] {
     return {
-      get: (key) => this.#get(key),
+      get: (key, use) => this.#get(key, use),
       set: (key, bytes, ttlMs, _holder, bounds = []) => this.#set(key, bytes, ttlMs, bounds),
       delete: (key) => this.#delete(key),
       purge: (begin) => this.#purge(begin),
     };
   }
 
-  async #get(key: string): Promise<Uint8Array | undefined> {
+  async #get(key: string, use?: "needed"): Promise<Uint8Array | undefined> {
     const place = this.#places.ofEntry(key);
-    const reply = await this.#bulk.command(place, ["GET", nameOf(place, key)], null);
+    const otherwise = use === "needed" ? UNREAD : null;
+    const reply = await this.#bulk.command(place, ["GET", nameOf(place, key)], otherwise);
+    if (reply === UNREAD) throw notReadNow();
     return (reply as Buffer | null) ?? undefined;
   }
 
@@ -174,6 +176,17 @@ export function createRecords({
 
 function recordName({ prefix }: Place, key: string): string {
   return `${prefix}i:${key}`;
+}
+
+/** Stands for an entry that cannot be read now. */
+const UNREAD = Symbol("unread");
+
+function notReadNow(): GatewayError {
+  return new GatewayError(
+    "overloaded",
+    "Redis does not answer with an entry in time. Retry after the time in retry-after.",
+    { retryAfterMs: 1_000 },
+  );
 }
 
 function nameOf({ prefix }: Place, key: string): string {

@@ -61,9 +61,10 @@ export class ResponseStore {
     const { state, sealer } = this.#host;
     let sealed: Uint8Array | undefined;
     try {
-      sealed = await state.cache.get(entryKey(keyId, name));
+      sealed = await state.cache.get(entryKey(keyId, name), "needed");
     } catch (cause) {
       throw new GatewayError("overloaded", "Stored responses cannot be read now. Retry.", {
+        retryAfterMs: 1_000,
         cause,
       });
     }
