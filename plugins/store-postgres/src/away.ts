@@ -1,7 +1,7 @@
 /** A server that cannot be reached at the start. */
 
 import { setTimeout as pause } from "node:timers/promises";
-import type { Log } from "@sluice/contract";
+import { errorMessage, type Log } from "@sluice/contract";
 import { DatabaseError } from "pg";
 
 /**
@@ -10,6 +10,8 @@ import { DatabaseError } from "pg";
  */
 const PASSING = /^(?:08|53|57P|55000)/;
 const RETRY_MS = 1_000;
+/** What a server refuses may pass too: a standby is promoted, a password is corrected. */
+const RETRY_REFUSED_MS = 2_000;
 
 /**
  * Whether an error says that the server cannot be reached now. What it refuses is no such error.
@@ -49,26 +51,30 @@ export async function prepareNowOrLater(preparation: Preparation): Promise<void>
 }
 
 /**
- * Prepares again once a second until it works. Resolves with whether it did. Never rejects: what
- * the server refuses is logged, and the store stays away.
+ * Prepares again until it works: once a second, and less often where the server refuses. Resolves
+ * with whether it did. Never rejects: what the server refuses is logged once.
  */
 async function openLater(
   prepare: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
   log: Log,
 ): Promise<boolean> {
+  let refusal = "";
   while (!signal.aborted) {
     try {
+      const pauseMs = refusal === "" ? RETRY_MS : RETRY_REFUSED_MS;
       // oxlint-disable-next-line no-await-in-loop -- one attempt after the other.
-      await pause(RETRY_MS, undefined, { signal, ref: false });
+      await pause(pauseMs, undefined, { signal, ref: false });
       // oxlint-disable-next-line no-await-in-loop -- as above.
       await prepare(signal);
       log.info("the store is open", { store: "postgres" });
       return true;
     } catch (error) {
-      if (isAway(error)) continue;
-      if (!signal.aborted) log.error("the store cannot be opened", { error });
-      return false;
+      if (signal.aborted) break;
+      const said = isAway(error) ? "" : errorMessage(error);
+      if (said !== "" && said !== refusal)
+        log.error("the store cannot be opened; it is tried again", { error });
+      refusal = said;
     }
   }
   return false;
