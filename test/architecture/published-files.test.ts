@@ -16,6 +16,11 @@ const facts = {
   packagedNode: { "node-x": "24.0.0" },
 };
 
+interface Definition {
+  readonly kind: string;
+  readonly name: string;
+}
+
 interface Published {
   readonly repository: unknown;
   readonly exports: Readonly<Record<string, { readonly types: string } | string>>;
@@ -77,6 +82,21 @@ describe("published packages", () => {
 
   it("bring the packaged Node with the command, where it can be left out", () => {
     expect(published("@sluice/cli").optionalDependencies).toEqual(facts.packagedNode);
+  });
+
+  it("say which plugins they have: a message names the package of each", async () => {
+    const found = await Promise.all(
+      workspaces
+        .filter(({ manifest }) => manifest.sluice?.plugins !== undefined)
+        .map(async ({ folder, manifest }) => {
+          const { default: own } = (await import(join(ROOT, folder, "src/index.ts"))) as {
+            readonly default: Definition | readonly Definition[];
+          };
+          const names = [own].flat().map(({ kind, name }) => `${kind}/${name}`);
+          return [manifest.name, names.toSorted(), manifest.sluice?.plugins?.toSorted()] as const;
+        }),
+    );
+    for (const [name, has, says] of found) expect([name, says]).toEqual([name, has]);
   });
 
   it("are all brought by the umbrella", () => {

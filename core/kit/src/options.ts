@@ -3,7 +3,9 @@
 import type { JsonSchema } from "@sluice/contract";
 
 /** The base address of an API: an origin and an optional path, no slash at the end. */
-const BASE_URL_PATTERN = "^https?://[^/?#]+(/[^?#]*[^/?#])?$";
+/** The address of one route is no base address. */
+const BASE_URL_PATTERN =
+  "^(?!.*/(?:completions|responses|messages|embeddings)$)https?://[^/?#]+(/[^?#]*[^/?#])?$";
 
 /** An option whose value is a secret, written as a reference. */
 export function secretOption(description: string): JsonSchema {

@@ -107,7 +107,7 @@ function faultsOf(config: RedisConfig): readonly ConfigFault[] {
     return fault(
       "url",
       "`shared.url` is not the address of a Redis",
-      "write `redis://host:6379` into the variable",
+      "write `redis://host:6379`, or `rediss://` for TLS",
     );
   if (tls !== undefined && (tls.cert === undefined) !== (tls.key === undefined))
     return fault("tls", "`shared.tls` needs both `cert` and `key`, or none", "add the other one");

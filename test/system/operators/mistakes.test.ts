@@ -245,6 +245,9 @@ describe("sluice check", () => {
     expect((await check({ gateway: redis("redis://:password@127.0.0.1:6379/7") })).out).toContain(
       "looks like a credential",
     );
+    const bare = await check({ gateway: redis("127.0.0.1:6379") });
+    expect(bare.out).toContain("`shared.url` is not the address of a Redis  write `redis://");
+    expect(bare.out).not.toContain("credential");
     const keys = (text: string) => `${text}\nkeys: [{ alias: short, key: "\${env:SHORT}" }]\n`;
     const before = [workspace.configPath, readFileSync(workspace.configPath, "utf8")] as const;
     writeFileSync(before[0], keys(before[1]));

@@ -53,6 +53,9 @@ it.each([
   ],
   ["a first entry one blank deeper", FIRST, "   - { id: chat }\n", "6:3", NOTHING],
   ["a tab", "    fallbacks", "\tfallbacks", "8:1", "with a tab"],
+  ["a blank of another width", "    fallbacks", "\u00a0   fallbacks", "8:1", "(U+00A0)"],
+  ["a key among entries", "  - id: chat-b", "  id: chat-b", "9:3", "line 5, which is as deep"],
+  ["a section without a colon", "models:", "models", "4:1", "a key has no colon"],
 ])("names the one line that is wrong: %s", (_name, from, to, place, message) => {
   expect(TEXT).toContain(from);
   using folder = new TestFolder();

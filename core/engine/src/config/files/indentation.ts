@@ -19,6 +19,8 @@ interface Level {
   line: number;
   /** Whether its last key has no value on its own line: deeper lines are that value. */
   isOpen: boolean;
+  /** Whether it is neither a key nor an entry: a word alone lacks its colon. */
+  isWord?: boolean;
 }
 
 /** The last line that ended deeper levels, and these. */
@@ -30,8 +32,14 @@ interface Ending {
 
 type WrongLine = Pick<Level, "line" | "indent" | "isList">;
 
+const WITHOUT_COLON = {
+  message: "a key has no colon",
+  fix: "write `key: value` on one line, or `key:` above the lines of a section",
+};
 const FIX = "indent it like its neighbours, two spaces a level";
 const FITS_NOTHING = "the indentation of the line matches no line above it";
+/** Blanks that are no indentation: those of other widths, joiners, marks of a byte order. */
+const OTHER_BLANK = /[\u00a0\u1680\u180e\u2000-\u200d\u202f\u205f\u2060\u3000\ufeff]/u;
 
 /**
  * Finds the first line whose indentation matches no line above it, up to the line that the parser
@@ -47,6 +55,8 @@ export function misindentedLine(text: string, lastLine: number): Misindented | u
     if (content === "" || content.startsWith("#") || /^(?:---|\.\.\.|%)/.test(written)) continue;
     if (indent > textDeeperThan) continue;
     textDeeperThan = Infinity;
+    const blank = index === 0 ? undefined : otherBlank(written, index + 1);
+    if (blank !== undefined) return blank;
     if (written.slice(0, indent).includes("\t")) return undefined;
     const fault = reader.take(index + 1, indent, content);
     if (fault !== undefined) return fault;
@@ -55,6 +65,15 @@ export function misindentedLine(text: string, lastLine: number): Misindented | u
     else if (spansLines(value)) return undefined;
   }
   return undefined;
+}
+
+function otherBlank(written: string, line: number): Misindented | undefined {
+  const [before = ""] = /^\s*/.exec(written) ?? [];
+  const column = before.search(OTHER_BLANK);
+  if (column < 0) return undefined;
+  const code = (before.codePointAt(column) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  const message = `the line is indented with a character that only looks like a blank (U+${code})`;
+  return { line, column: column + 1, message, fix: "indent with spaces" };
 }
 
 class BlockLines {
@@ -88,7 +107,8 @@ class BlockLines {
       if (isItem && top.isOpen && ended.length === 0)
         levels.push({ indent, isList: true, line, isOpen: false });
       else if (!isItem && under?.indent === indent) levels.pop();
-      else return { line, column: indent + 1, message: FITS_NOTHING, fix: FIX };
+      else if (isItem) return { line, column: indent + 1, message: FITS_NOTHING, fix: FIX };
+      else return keyAmongEntries(line, indent, top.line);
     }
     if (ended.length > 0) this.#ending = { line, indent, levels: ended };
     this.#enter(line, indent, content, isItem);
@@ -99,6 +119,7 @@ class BlockLines {
     const level = this.#levels.at(-1);
     if (level === undefined) return;
     level.line = line;
+    level.isWord = !isItem && /^[\w-]+$/.test(content);
     const [dash = ""] = isItem ? (/^-\s*/.exec(content) ?? []) : [];
     const rest = content.slice(dash.length);
     level.isOpen = valueOf(content) === "" && (!isItem || rest === "");
@@ -110,6 +131,7 @@ class BlockLines {
   #wrong(at: WrongLine, top: Level, ended: readonly Level[]): Misindented {
     const { line, indent, isList } = at;
     const ending = this.#ending;
+    if (top.isWord === true) return { line: top.line, column: top.indent + 1, ...WITHOUT_COLON };
     if (
       ending !== undefined &&
       ending.line === top.line &&
@@ -125,6 +147,15 @@ class BlockLines {
         : `the line is indented deeper than line ${top.line}, which already has a value`;
     return { line, column: indent + 1, message, fix: FIX };
   }
+}
+
+function keyAmongEntries(line: number, indent: number, entry: number): Misindented {
+  return {
+    line,
+    column: indent + 1,
+    message: `the line is a key, and line ${entry}, which is as deep, is an entry of a list`,
+    fix: "indent it below the entry; or write both with a dash, or both without",
+  };
 }
 
 /** Whether the line stands one blank before lines of its own kind: it belongs to them. */

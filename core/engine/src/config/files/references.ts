@@ -113,7 +113,7 @@ class Resolution {
         this.#findings.push({
           at: this.#document.valueAt(path),
           message: `\`${formatPath(path)}\` holds \`${written.slice(0, MAX_SHOWN)}\`, which is not a reference`,
-          fix: "write `${env:NAME}`, `${env:NAME:-default}` or `${file:path}`",
+          fix: referenceFix(inner),
         });
         return written;
       }
@@ -164,6 +164,14 @@ export function unresolvedFinding(document: ConfigDocument, reference: Reference
 }
 
 const MAX_SHOWN = 40;
+
+/** What to write for `${NAME}`, `${{ env.NAME }` and `${env:NAME-default}`. */
+function referenceFix(inner: string): string {
+  const [, name, rest] =
+    /^\{?\s*(?:env[.:])?([A-Za-z_][A-Za-z0-9_]*)\s*(:?-.*)?$/.exec(inner) ?? [];
+  if (name === undefined) return "write `${env:NAME}`, `${env:NAME:-default}` or `${file:path}`";
+  return rest === undefined ? `write \`\${env:${name}}\`` : `write \`\${env:${name}:-default}\``;
+}
 
 /** A file's text without the line break at its end. */
 function readValue(

@@ -157,7 +157,8 @@ function readWhole(path: string): FileRead {
   try {
     handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const before = fstatSync(handle, { bigint: true });
-    if (before.isDirectory()) return { bytes: undefined, reason: "it is a folder" };
+    if (before.isDirectory())
+      return { bytes: undefined, reason: "it is a folder", fix: "name a file in it" };
     if (!before.isFile())
       return { bytes: undefined, reason: "it is a pipe or a device, not a file" };
     const size = Number(before.size);

@@ -68,6 +68,19 @@ const MISSING: readonly (Explanation & { readonly said: string })[] = [
   },
 ];
 
+const UNQUOTED_REFERENCE: Explanation = {
+  message: "a reference between brackets or braces is not in quotes",
+  fix: 'write "${env:NAME}": the brace that ends it would end the section',
+};
+
+/** Whether the line up to a fault has `${…}` without quotes behind an opening bracket or brace. */
+function isAtReference({ pos: [offset] }: YAMLError, text: string): boolean {
+  const start = text.lastIndexOf("\n", offset - 1) + 1;
+  const [line = ""] = text.slice(start).split("\n", 1);
+  const plain = line.replaceAll(/"(?:[^"\\]|\\.)*"|'[^']*'/g, '""');
+  return /[[{].*[:,[]\s*\$\{/.test(plain);
+}
+
 /** What is wrong and what to do about a syntax error. `text` is the file's text. */
 export function explainSyntax(error: YAMLError, text: string): Explanation {
   if (error.code === "DUPLICATE_KEY") {
@@ -75,6 +88,7 @@ export function explainSyntax(error: YAMLError, text: string): Explanation {
     const name = key?.[1] ?? key?.[2] ?? key?.[3] ?? "a key";
     return { message: `\`${name}\` is written twice in one place`, fix: "keep one of the two" };
   }
+  if (isAtReference(error, text)) return UNQUOTED_REFERENCE;
   const missing =
     error.code === "MISSING_CHAR"
       ? MISSING.find(({ said }) => error.message.startsWith(said))

@@ -13,6 +13,7 @@ export const adminSchema = {
     host: {
       type: "string",
       minLength: 1,
+      pattern: "^[^/\\s]*$",
       default: "127.0.0.1",
       description: "Address of the admin listener. Keep it off public networks.",
     },

@@ -7,6 +7,7 @@ import type { FromSchema } from "./from-schema.ts";
 const HOST = {
   type: "string",
   minLength: 1,
+  pattern: "^[^/\\s]*$",
   default: "127.0.0.1",
   description: "Address of the public listener. 0.0.0.0 listens on every network.",
 } as const satisfies JsonSchema;

@@ -112,6 +112,82 @@ export const brokenCases: readonly BrokenCase[] = [
     ],
   },
   {
+    title: "a section at the beginning of the line, below its own key",
+    files: more("guardrails:\npii: { use: pii }\nwords: { use: words }"),
+    findings: [
+      "config/gateway.yaml:10:1  `guardrails` has no value  give it a value, or remove it",
+      "config/gateway.yaml:11:1  `pii` is not a known key  indent it: `guardrails` above it has no value, and may be its section",
+      "config/gateway.yaml:12:1  `words` is not a known key  indent it: `guardrails` above it has no value, and may be its section",
+    ],
+  },
+  {
+    title: "a required key under another name, and what names it",
+    files: more('keys: [{ name: ci, key: "${env:OPENAI_API_KEY}" }]'),
+    findings: [
+      "config/gateway.yaml:10:10  `keys[0].name` is not a known key  write `alias` in its place (The name of the key in messages and spend rows)",
+    ],
+  },
+  {
+    title: "a model without its id: no key that names it is wrong",
+    files: {
+      "config/gateway.yaml": `${gatewayText.replace("- id: ", "- model_name: ")}keys: [{ alias: ci, key: "\${env:OPENAI_API_KEY}", models: [echo] }]\n`,
+    },
+    findings: [
+      "config/gateway.yaml:8:5  `models[0].model_name` is not a known key  write `id` in its place (The id that clients request. A `*` at its end makes a wildcard: the rest of the id is the upstream's model)",
+    ],
+  },
+  {
+    title: "prices of LiteLLM",
+    files: gateway("provider: echo,", "provider: echo, input_cost_per_token: 0.000001,"),
+    findings: [
+      "config/gateway.yaml:9:33  `models[0].targets[0].input_cost_per_token` is not a known key  write `price: { input: …, output: … }` in US dollars per million tokens",
+    ],
+  },
+  {
+    title: "a section of LiteLLM's in a file of the gateway",
+    files: more("general_settings: { master_key: x }"),
+    findings: [
+      "config/gateway.yaml:10:1  `general_settings` is not a known key  it is a section of LiteLLM: `sluice import litellm FILE` converts such a file",
+    ],
+  },
+  ...["$SOME_KEY", "os.environ/SOME_KEY", "env:SOME_KEY", "{{ env.SOME_KEY }}", "%SOME_KEY%"].map(
+    (written) => ({
+      title: `a variable as ${written}`,
+      files: gateway("${env:OPENAI_API_KEY}", written),
+      findings: [
+        "config/gateway.yaml:5:35  `providers.openai.api_key` names the variable SOME_KEY in a form that is not read here  write `${env:SOME_KEY}`",
+      ],
+    }),
+  ),
+  ...["${SOME_KEY}", "${{ env.SOME_KEY }"].map((written) => ({
+    title: `a variable as ${written}`,
+    files: gateway("${env:OPENAI_API_KEY}", written),
+    findings: [
+      `config/gateway.yaml:5:35  \`providers.openai.api_key\` holds \`${written}\`, which is not a reference  write \`\${env:SOME_KEY}\``,
+    ],
+  })),
+  {
+    title: "a reference without quotes in a section on one line",
+    files: gateway('"${env:OPENAI_API_KEY}"', "${env:OPENAI_API_KEY}"),
+    findings: [
+      'config/gateway.yaml:5:36  a reference between brackets or braces is not in quotes  write "${env:NAME}": the brace that ends it would end the section',
+    ],
+  },
+  {
+    title: "a number where a form of text belongs",
+    files: more('keys: [{ alias: ci, key: "${env:OPENAI_API_KEY}", budget_duration: 30 }]'),
+    findings: [
+      "config/gateway.yaml:10:68  `keys[0].budget_duration` must be text, not the number 30  write what belongs there: Period after which the budget restarts: `1d` at midnight, `7d` on Monday, `1mo` on the 1st. Absent: never",
+    ],
+  },
+  {
+    title: "a host that is an address",
+    files: server("host: http://127.0.0.1"),
+    findings: [
+      'config/gateway.yaml:2:17  `server.host` is "http://127.0.0.1", which has the wrong form  write what belongs there: Address of the public listener. 0.0.0.0 listens on every network',
+    ],
+  },
+  {
     title: "two documents in a file",
     files: more("---\nversion: 1"),
     findings: [
@@ -187,7 +263,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "a quoted port",
     files: server('port: "4000"'),
     findings: [
-      "config/gateway.yaml:2:17  `server.port` must be a whole number, not text  write a whole number, such as 4000",
+      "config/gateway.yaml:2:17  `server.port` must be a whole number, not text  write it without quotes",
     ],
   },
   {
@@ -480,7 +556,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "a reference that is never closed",
     files: server('host: "${env:HOST"'),
     findings: [
-      "config/gateway.yaml:2:17  `server.host` holds `${env:HOST`, which is not a reference  write `${env:NAME}`, `${env:NAME:-default}` or `${file:path}`",
+      "config/gateway.yaml:2:17  `server.host` holds `${env:HOST`, which is not a reference  write `${env:HOST}`",
     ],
   },
   {

@@ -5,6 +5,7 @@ import type { ErrorObject } from "ajv/dist/2020.js";
 import type { Path } from "../files/document.ts";
 import { nearest } from "./distance.ts";
 import { formatPath, pathOfPointer } from "../files/path.ts";
+import { otherName } from "./key-places.ts";
 import {
   describe,
   formatExample,
@@ -50,14 +51,75 @@ export function explainErrors(errors: readonly ErrorObject[], options: ExplainOp
   const unions = errors
     .filter((error) => UNIONS.has(error.keyword))
     .map((error) => `${error.schemaPath}/`);
-  return errors
-    .filter(
-      (error) =>
-        error.keyword !== "if" &&
-        error.data !== null &&
-        !unions.some((union) => error.schemaPath.startsWith(union)),
+  const kept = errors.filter(
+    (error) =>
+      error.keyword !== "if" &&
+      error.data !== null &&
+      !unions.some((union) => error.schemaPath.startsWith(union)),
+  );
+  const renamed = renamedKeys(kept);
+  const replaced = new Set([...renamed.values()].map(({ missing }) => missing));
+  return kept
+    .filter((error) => !replaced.has(error))
+    .map((error) => {
+      const rename = renamed.get(error);
+      return rename === undefined
+        ? explain(error, options)
+        : renamedKey(error, rename.name, options);
+    });
+}
+
+/** The name that an unknown key should have, and the error that says that it is missing. */
+interface Rename {
+  readonly name: string;
+  readonly missing: ErrorObject;
+}
+
+/** The one unknown key of a section that lacks one key, by its error: it is that one. */
+function renamedKeys(errors: readonly ErrorObject[]): ReadonlyMap<ErrorObject, Rename> {
+  const renamed = new Map<ErrorObject, Rename>();
+  for (const missing of errors.filter(({ keyword }) => keyword === "required")) {
+    const beside = errors.filter(({ instancePath }) => instancePath === missing.instancePath);
+    const unknown = beside.filter(({ keyword }) => keyword === "additionalProperties");
+    const [key] = unknown;
+    const name = String(missing.params["missingProperty"]);
+    const { properties = {} } = (missing.parentSchema ?? {}) as SchemaView;
+    const isOnly = unknown.length === 1 && beside.filter(isMissing).length === 1;
+    if (!isOnly || key === undefined || !takes(properties[name], valueOf(key))) continue;
+    if (
+      nearest(
+        nameOf(key),
+        Object.keys(properties).filter((one) => one !== name),
+      ) === undefined
     )
-    .map((error) => explain(error, options));
+      renamed.set(key, { name, missing });
+  }
+  return renamed;
+}
+
+const isMissing = ({ keyword }: ErrorObject): boolean => keyword === "required";
+
+function nameOf({ params }: ErrorObject): string {
+  return String(params["additionalProperty"] ?? params["unevaluatedProperty"]);
+}
+
+function valueOf(error: ErrorObject): unknown {
+  return (error.data as Readonly<Record<string, unknown>>)[nameOf(error)];
+}
+
+/** Whether a key takes a value of such a type. */
+function takes(schema: SchemaView | undefined, value: unknown): boolean {
+  const type = schema?.type;
+  return type === (Array.isArray(value) ? "array" : typeof value);
+}
+
+function renamedKey(error: ErrorObject, name: string, options: ExplainOptions): Fault {
+  const base = [...options.base, ...pathOfPointer(error.instancePath, options.value)];
+  const path = [...base, nameOf(error)];
+  const schema = ((error.parentSchema ?? {}) as SchemaView).properties?.[name];
+  const what = schema?.description === undefined ? "" : ` (${trimDot(schema.description)})`;
+  const message = `\`${formatPath(path)}\` is not a known key`;
+  return { path, on: "key", message, fix: `write \`${name}\` in its place${what}` };
 }
 
 const UNIONS = new Set(["anyOf", "oneOf", "not"]);
@@ -73,11 +135,8 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
 
   switch (error.keyword) {
     case "additionalProperties":
-    case "unevaluatedProperties": {
-      const key = String(parameters["additionalProperty"] ?? parameters["unevaluatedProperty"]);
-      const at = [...path, key];
-      return unknownKey(at, Object.keys(schema.properties ?? {}), options.elsewhere?.(at));
-    }
+    case "unevaluatedProperties":
+      return unknownKeyOf(error, [...path, nameOf(error)], options);
     case "required":
     case "dependentRequired":
       return missingKey(path, where, String(parameters["missingProperty"]), schema);
@@ -178,14 +237,37 @@ function exampleFix(path: Path, type: unknown, schema: SchemaView): string | und
     : `write \`${String(path.at(-1))}: ${example}\``;
 }
 
+function unknownKeyOf(error: ErrorObject, at: Path, options: ExplainOptions): Fault {
+  const known = Object.keys(((error.parentSchema ?? {}) as SchemaView).properties ?? {});
+  const above = emptyAbove(error.data, nameOf(error), known);
+  return unknownKey(at, known, above ?? options.elsewhere?.(at));
+}
+
+/** What to do about unknown keys behind a section without a value: they may be its own. */
+function emptyAbove(section: unknown, key: string, known: readonly string[]): string | undefined {
+  const entries = Object.entries(section as object) as [string, unknown][];
+  const before = entries.slice(
+    0,
+    entries.findIndex(([name]) => name === key),
+  );
+  const above = before.findLast(([name, value]) => value === null || known.includes(name));
+  return above?.[1] === null
+    ? `indent it: \`${above[0]}\` above it has no value, and may be its section`
+    : undefined;
+}
+
 /** The fault of a key that does not exist. */
 function unknownKey(path: Path, known: readonly string[], elsewhere: string | undefined): Fault {
-  const meant = nearest(String(path.at(-1)), known);
+  const key = String(path.at(-1));
+  const other = otherName(key, known);
+  const meant = nearest(key, known);
   const fix =
-    meant !== undefined
-      ? `did you mean \`${meant}\`?`
-      : (elsewhere ??
-        (known.length === 0 ? "remove it" : `remove it; the keys here are ${known.join(", ")}`));
+    other !== undefined
+      ? other
+      : meant !== undefined
+        ? `did you mean \`${meant}\`?`
+        : (elsewhere ??
+          (known.length === 0 ? "remove it" : `remove it; the keys here are ${known.join(", ")}`));
   return { path, on: "key", message: `\`${formatPath(path)}\` is not a known key`, fix };
 }
 

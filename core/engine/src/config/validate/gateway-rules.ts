@@ -73,6 +73,8 @@ function providerFaults(gateway: unknown): Fault[] {
 
 function modelFaults(gateway: unknown): Fault[] {
   const providers = Object.keys(sectionOf(gateway, "providers"));
+  // A section of another form has its own finding.
+  const areKnown = !Array.isArray(valueAtPath(gateway, ["providers"]));
   const faults = duplicates(gateway, "models", "id");
   for (const [index, model] of listOf(gateway, "models").entries()) {
     const id = textOf(model, "id");
@@ -88,7 +90,7 @@ function modelFaults(gateway: unknown): Fault[] {
     for (const [place, target] of listOf(model, "targets").entries()) {
       const base = ["models", index, "targets", place];
       const provider = textOf(target, "provider");
-      if (provider !== undefined && !providers.includes(provider)) {
+      if (areKnown && provider !== undefined && !providers.includes(provider)) {
         const path = [...base, "provider"];
         const fix = nameFix(provider, providers, "add it to `providers`");
         faults.push({

@@ -6,6 +6,9 @@ import type { JsonSchema } from "@sluice/contract";
 import type { Path } from "../files/document.ts";
 import { listOf } from "./wording.ts";
 
+/** Sections of a file of LiteLLM's. */
+const LITELLM = ["model_list", "litellm_settings", "router_settings", "general_settings"];
+
 /**
  * Keys that other gateways have, or that are made elsewhere, by their names at the top of
  * gateway.yaml.
@@ -13,10 +16,45 @@ import { listOf } from "./wording.ts";
 const ELSEWHERE: Readonly<Record<string, string>> = {
   steps: "write it in a pipeline file: `pipelines:` names their folder",
   routes: "write it in a pipeline file: `pipelines:` names their folder",
+  ...Object.fromEntries(
+    LITELLM.map((name) => [
+      name,
+      "it is a section of LiteLLM: `sluice import litellm FILE` converts such a file",
+    ]),
+  ),
+  master_key: "set the variable SLUICE_MASTER_KEY",
+  database_url: 'write `store: { use: postgres, url: "${env:DATABASE_URL}" }`',
 };
 
-/** Sections of a file of LiteLLM's. */
-const LITELLM = ["model_list", "litellm_settings", "router_settings", "general_settings"];
+/** Keys of LiteLLM and of SDKs, and those that stand for them where the section has them. */
+const OTHER_NAMES: Readonly<Record<string, readonly [here: string, fix: string]>> = {
+  api_base: ["base_url", "write `base_url` in its place"],
+  api_url: ["base_url", "write `base_url` in its place"],
+  url: ["base_url", "write `base_url` in its place"],
+  endpoint_url: ["base_url", "write `base_url` in its place"],
+  input_cost_per_token: [
+    "price",
+    "write `price: { input: …, output: … }` in US dollars per million tokens",
+  ],
+  output_cost_per_token: [
+    "price",
+    "write `price: { input: …, output: … }` in US dollars per million tokens",
+  ],
+  order: ["priority", "write `priority`, with `balance: priority` at the model"],
+  max_parallel_requests: ["max_parallel", "write `max_parallel` in its place"],
+  context_window_fallbacks: ["fallbacks", "write `fallbacks: { context_window: […] }`"],
+  content_policy_fallbacks: ["fallbacks", "write `fallbacks: { content_policy: […] }`"],
+  litellm_params: ["targets", "write `targets: [{ provider: …, model: … }]`"],
+  model_info: ["info", "write `info` in its place"],
+  key_alias: ["alias", "write `alias` in its place"],
+};
+
+/** What to write for a key under another name, where its section knows that. */
+export function otherName(key: string, known: readonly string[]): string | undefined {
+  if (!Object.hasOwn(OTHER_NAMES, key)) return undefined;
+  const [here, fix] = OTHER_NAMES[key] ?? [];
+  return here !== undefined && known.includes(here) ? fix : undefined;
+}
 
 /** Whether a gateway file is one of LiteLLM's; the section that says so. */
 export function litellmSection(gateway: unknown): string | undefined {

@@ -22,9 +22,11 @@ const CLASSES = [
 export function modelReferenceFaults(gateway: unknown): Fault[] {
   const models = listOf(gateway, ["models"]);
   const modes = modesOf(models);
+  // A model without its id has its own finding: names of models are then not judged.
+  const areKnown = models.every((model) => typeof valueAtPath(model, ["id"]) === "string");
   return models.flatMap((model, index) => [
     ...CLASSES.flatMap((name) =>
-      fallbackFaults(model, ["models", index, "fallbacks", name], modes),
+      fallbackFaults(model, ["models", index, "fallbacks", name], modes, areKnown),
     ),
     ...listOf(model, ["targets"]).flatMap((target, place) => {
       const path = ["models", index, "targets", place];
@@ -51,6 +53,7 @@ function fallbackFaults(
   model: unknown,
   path: readonly (string | number)[],
   modes: ReadonlyMap<string, unknown>,
+  areKnown: boolean,
 ): Fault[] {
   const id = valueAtPath(model, ["id"]);
   const mode = modeOf(valueAtPath(model, ["mode"]));
@@ -79,6 +82,7 @@ function fallbackFaults(
         { path: at, on: "value", message, fix: `name a model of the mode ${mode}, or remove it` },
       ];
     }
+    if (!areKnown) return [];
     const known = ids.filter((other) => other !== id && !other.endsWith("*"));
     const message = `${where} names "${name}", which is not under \`models\``;
     return [{ path: at, on: "value", message, fix: nameFix(name, known, "add it to `models`") }];

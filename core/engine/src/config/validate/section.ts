@@ -84,12 +84,14 @@ function checkInPlace(
   for (const path of secrets) {
     const [reference] = referencesAt(path);
     const written = valueAtPath(value, path.slice(base.length));
-    if (reference === undefined && typeof written === "string" && isBareAddress(written)) {
+    // What looks like a reference and is none has its finding already.
+    if (reference === undefined && typeof written === "string" && written.includes("${")) continue;
+    if (reference === undefined && typeof written === "string" && isAddressAt(path, written)) {
       setAtPath(value, path.slice(base.length), new Secret(formatPath(path), written));
       continue;
     }
     if (reference === undefined || !reference.isWhole || reference.hasDefault) {
-      faults.push(literalFault(path, reference));
+      faults.push(literalFault(path, reference, written));
     } else if (reference.value !== undefined) {
       setAtPath(value, path.slice(base.length), new Secret(reference.name, reference.value));
     }
@@ -115,8 +117,13 @@ function unresolvedTexts(
   return texts;
 }
 
-function literalFault(path: Path, reference: Reference | undefined): Fault {
+function literalFault(path: Path, reference: Reference | undefined, written: unknown): Fault {
   const where = `\`${formatPath(path)}\``;
+  const variable = typeof written === "string" ? OTHER_REFERENCE.exec(written)?.[1] : undefined;
+  if (reference === undefined && variable !== undefined) {
+    const message = `${where} names the variable ${variable} in a form that is not read here`;
+    return { path, on: "value", message, fix: `write \`\${env:${variable}}\`` };
+  }
   if (reference === undefined) {
     const message = `${where} holds a literal that looks like a credential`;
     return {
@@ -130,6 +137,18 @@ function literalFault(path: Path, reference: Reference | undefined): Fault {
     ? `${where} has a default, which is a literal credential`
     : `${where} mixes a credential with other text`;
   return { path, on: "value", message, fix: `write \`\${${reference.name}}\` alone` };
+}
+
+/** How shells, LiteLLM, Node and other programs name a variable. */
+const OTHER_REFERENCE =
+  /^(?:\$|%|env[:.]|\$env:|os\.environ\/|process\.env\.|\{\{\s*(?:env\.)?)([A-Z_][A-Z0-9_]*)(?:%|\s*\}\})?$/;
+
+/** Whether a text is an address without a credential; `host:port` is one where a URL belongs. */
+function isAddressAt(path: Path, text: string): boolean {
+  return (
+    isBareAddress(text) ||
+    (path.at(-1) === "url" && /^[A-Za-z0-9.-]+:\d{1,5}(?:\/\w*)?$/.test(text))
+  );
 }
 
 /**

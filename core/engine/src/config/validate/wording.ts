@@ -2,6 +2,7 @@
 
 /** The part of a schema that explanations read. */
 export interface SchemaView {
+  readonly type?: unknown;
   readonly description?: string;
   readonly default?: unknown;
   readonly format?: string;
@@ -66,6 +67,7 @@ export function typeOf(value: unknown, standIn?: string): string {
 /** What to write where a type is wrong. */
 export function typeFix(types: unknown, schema: SchemaView, value: unknown): string {
   const type = String(Array.isArray(types) ? types[0] : types);
+  if (isQuoted(type, value)) return "write it without quotes";
   if (type !== "string")
     return schema.default === undefined || typeof schema.default === "object"
       ? (TYPE_FIXES[type] ?? "correct it")
@@ -74,7 +76,18 @@ export function typeFix(types: unknown, schema: SchemaView, value: unknown): str
     return `write ${formatExample(schema.format)}`;
   // In quotes it would be refused again.
   if (schema.pattern?.endsWith("%$") === true) return "write a share, such as 80%";
-  return typeof value === "object" ? `write ${describe(schema)}` : "put it in quotes";
+  const isOfForm =
+    typeof value !== "object" &&
+    (schema.pattern === undefined || new RegExp(schema.pattern, "u").test(String(value)));
+  return isOfForm ? "put it in quotes" : `write ${describe(schema)}`;
+}
+
+/** Whether a text is a number of the type that is wanted. */
+function isQuoted(type: string, value: unknown): boolean {
+  if (typeof value !== "string") return false;
+  return type === "integer"
+    ? /^-?\d{1,15}$/.test(value)
+    : type === "number" && /^-?\d{1,15}(?:\.\d{1,15})?$/.test(value);
 }
 
 /** What a format is called. */

@@ -9,8 +9,8 @@ import { formatPath } from "../../files/path.ts";
 /** The names that entries may refer to. */
 interface Known {
   readonly ids: readonly string[];
-  /** Ids of models and access groups. */
-  readonly names: readonly string[];
+  /** Ids of models and access groups; `undefined` where some of them are unknown. */
+  readonly names: readonly string[] | undefined;
   readonly guardrails: readonly string[];
 }
 
@@ -23,7 +23,10 @@ export function keyFaults(gateway: unknown): Fault[] {
     (group) => typeof group === "string",
   );
   const guardrails = Object.keys(sectionOf(gateway, "guardrails"));
-  const known: Known = { ids, names: [...new Set([...ids, ...groups])], guardrails };
+  // A model without its id, or a section that is no list, has its own finding.
+  const areKnown = models.length > 0 && ids.length === models.length;
+  const names = areKnown ? [...new Set([...ids, ...groups])] : undefined;
+  const known: Known = { ids, names, guardrails };
   return [
     ...duplicates(gateway, "keys", "alias"),
     ...tenantFaults(gateway),
@@ -55,6 +58,7 @@ function guardrailFaults(entry: unknown, at: Path, { guardrails }: Known): Fault
 }
 
 function modelFaults(entry: unknown, at: Path, { ids, names }: Known): Fault[] {
+  if (names === undefined) return [];
   return listOf(entry, "models").flatMap((name, place): Fault[] => {
     if (typeof name !== "string" || names.includes(name) || name.endsWith("*")) return [];
     if (ids.some((id) => id.endsWith("*") && name.startsWith(id.slice(0, -1)))) return [];
