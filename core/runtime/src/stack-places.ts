@@ -4,20 +4,26 @@
  */
 
 import { existsSync } from "node:fs";
-import { dirname, sep } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** A line of a stack: `at check (file:///srv/mine.ts:8:11)` or `at /srv/mine.ts:8:11`. */
 const FRAME = /^\s+at (?:.*\()?((?:file:\/\/)?\/[^()]*):(\d+):(\d+)\)?$/;
 const MAX_LINES = 50;
 const MAX_PLACES = 4;
-/** The folder of this package, where the error passed through. */
-const KIT = dirname(import.meta.dirname) + sep;
+/**
+ * The folders of the gateway's own packages, which a plugin's error passes through. Plugins may lie
+ * beside them.
+ */
+const PACKAGES = dirname(dirname(import.meta.dirname));
+const OWN: readonly string[] = ["admin-api", "cli", "contract", "engine", "kit", "runtime"].map(
+  (name) => join(PACKAGES, name) + sep,
+);
 
 /**
- * The innermost places of an error's stack, `path:line:column` each, at most 4, without the kit's
- * own functions and their callers. Holds only paths of existing files and numbers, no part of the
- * message. Empty for a stack without places.
+ * The innermost places of an error's stack, `path:line:column` each, at most 4, without the
+ * gateway's own functions and their callers. Holds only paths of existing files and numbers, no
+ * part of the message. Empty for a stack without places.
  */
 export function stackPlaces(error: unknown): readonly string[] {
   if (!(error instanceof Error) || typeof error.stack !== "string") return [];
@@ -27,7 +33,7 @@ export function stackPlaces(error: unknown): readonly string[] {
     if (file === undefined) continue;
     const path = pathOf(file);
     if (path === undefined) continue;
-    if (path.startsWith(KIT)) {
+    if (OWN.some((folder) => path.startsWith(folder))) {
       if (places.length > 0) break;
       continue;
     }

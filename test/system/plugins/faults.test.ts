@@ -53,6 +53,10 @@ const FILES: Readonly<Record<string, string>> = {
     "reason",
     check('return text.includes("TICKET-") ? { kind: "block" } : { kind: "allow" };'),
   ),
+  "nothing.ts": guardrail("nothing", "undefined"),
+  "promise.ts": guardrail("promise", `Promise.resolve(${check(BLOCK)})`),
+  "checkless.ts": guardrail("checkless", "({ reach: Infinity })"),
+  "verdict.ts": guardrail("verdict", check('return { kind: "blok" };')),
   "loop.ts": guardrail("loop", check("for (;;) if (text.length < 0) break;")),
   "run.ts": guardrail(
     "run",
@@ -185,6 +189,17 @@ describe("sluice check, of a guardrail", () => {
       expect.stringMatching(/could not be made: boom at create \(.*my-plugins\/create\.ts:11:11\)/),
     ]);
     expect(lines[0]).toMatch(/^config\/gateway\.yaml:\d+:\d+ /);
+  });
+
+  it.each([
+    ["nothing", /is nothing: `create` returns no object\./],
+    ["promise", /is a promise: `create` must return the object itself\./],
+    ["checkless", /has no check: `create` returns no `check\(text, …\)`\./],
+    ["verdict", /invalid verdict: its kind is blok, and can be allow, block or edit\. /],
+  ])("that returns no guardrail, or no verdict, is named with that: %s", async (name, said) => {
+    const { code, lines } = await checked(workspaceOf([`${name}.ts`], [`own: { use: ${name} }`]));
+    expect([code, lines]).toEqual([1, [expect.stringMatching(said)]]);
+    expect(lines[0]).toMatch(/^config\/gateway\.yaml:\d+:\d+ {2}The guardrail own /);
   });
 
   it("that fails at its sample names the place and the message", async () => {

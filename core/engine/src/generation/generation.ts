@@ -13,6 +13,7 @@ import { blame } from "../pipeline/blame.ts";
 import { type CompiledRoute, compilePipelines } from "../pipeline/compile.ts";
 import { askAgainFaults, streamFaults } from "../pipeline/guardrails.ts";
 import type { RouteTable } from "../pipeline/routes.ts";
+import { made } from "../registry/made.ts";
 import type { ShadowReport } from "../pipeline/shadow/shadow.ts";
 import { createGenerationParts } from "./create-parts.ts";
 import type { Definitions } from "../registry/definitions.ts";
@@ -114,7 +115,7 @@ function createFaces(definitions: Definitions, hostFor: HostFactory): ReadonlyMa
   return new Map(
     [...definitions.faces].map(([name, definition]) => [
       name,
-      definition.create({} as never, hostFor(name)),
+      made(definition.create({} as never, hostFor(name)), "face", name),
     ]),
   );
 }

@@ -13,6 +13,7 @@ import { withPlace } from "../registry/fault-place.ts";
 import type { HostFactory } from "./parts.ts";
 import { BuildError } from "./build-error.ts";
 import { packOptions } from "./isolation/message.ts";
+import { missingPart } from "./isolation/missing-part.ts";
 import { IsolatedGuardrail } from "./isolation/isolated-guardrail.ts";
 
 /**
@@ -72,8 +73,8 @@ function createOne(
   } catch (error) {
     throw fault(`could not be made: ${withPlace(error)}`);
   }
-  if (typeof guardrail.check !== "function" || !(guardrail.reach >= 0))
-    throw fault("has no check, or no reach of 0 or more");
+  const missing = missingPart(guardrail);
+  if (missing !== undefined) throw fault(missing);
   // A service does the work elsewhere, and is asked about a text once.
   const isRemote = definition.isRemote === true;
   const worksHere = !isRemote;

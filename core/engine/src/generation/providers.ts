@@ -5,6 +5,7 @@ import type { ProviderCatalog, ProviderDefinition, ProviderInstance } from "@slu
 import type { ProviderSettings, Snapshot } from "../config/snapshot.ts";
 import { blaming } from "../pipeline/blame.ts";
 import type { Definitions } from "../registry/definitions.ts";
+import { made } from "../registry/made.ts";
 import { calleeOf } from "./callee.ts";
 import type { HostFactory } from "./parts.ts";
 
@@ -45,7 +46,7 @@ function createProvider(
   hostFor: HostFactory,
 ): ProviderInstance {
   const translation = blaming(at, () =>
-    definition.create(options as never, hostFor(`${use}/${name}`)),
+    made(definition.create(options as never, hostFor(`${use}/${name}`)), "provider", use),
   );
   const called = callHeaders === undefined ? {} : { callHeaders };
   // A secret writes itself by its name alone.

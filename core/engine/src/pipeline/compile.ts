@@ -17,6 +17,7 @@ import type {
   StepCondition,
   StepSettings,
 } from "../config/snapshot.ts";
+import { made } from "../registry/made.ts";
 import { type BeforeBody, compose, type Link } from "./compose.ts";
 import { blaming } from "./blame.ts";
 import { conditionModelFaults } from "./steps/condition-models.ts";
@@ -118,7 +119,9 @@ export function compilePipelines(
         throw new GatewayError("internal_error", `No plugin provides the step ${settings.use}.`);
       const stepHost = hostFor(settings);
       const host = settings.isShadow === true ? shadowHost(stepHost) : stepHost;
-      const step = blaming(settings.at, () => definition.create(settings.options as never, host));
+      const step = blaming(settings.at, () =>
+        made(definition.create(settings.options as never, host), "step", settings.use),
+      );
       instances.push({ settings, pipeline: pipeline.name, step });
       const { timeZone, clock, log } = stepHost;
       const onShadow = (report: ShadowReport): void => void shadows.push(report);
@@ -130,7 +133,7 @@ export function compilePipelines(
         onShadow,
       });
       // Without options of the use, the fold calls the step itself.
-      const made = run === whole ? step.run : run;
+      const ran = run === whole ? step.run : run;
       const { traits = {} } = definition;
       const { terminal = false, concurrent = false, early = false } = traits;
       const isUnguardedEnd = terminal && !isGuarded(pipeline, definitions);
@@ -144,7 +147,7 @@ export function compilePipelines(
           concurrent,
           needsBody: !early || decidesOnBody(settings),
           enter: terminal || run !== whole ? undefined : step.enter,
-          run: isUnguardedEnd ? refuseUnguarded(made) : made,
+          run: isUnguardedEnd ? refuseUnguarded(ran) : ran,
         },
       });
     }

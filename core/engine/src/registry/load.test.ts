@@ -20,6 +20,7 @@ const folder = realpathSync(mkdtempSync(join(tmpdir(), "sluice-plugins-")));
 const definition = (name: string, rest = ""): string =>
   `export default { kind: "step", name: ${JSON.stringify(name)}, apiVersion: 1, stability: "beta", summary: "A test.", config: { type: "object" }, create: () => ({ run: async () => {} }), ${rest} };\n`;
 
+const KIT = join(import.meta.dirname, "../../../kit/src/index.ts");
 const files: Readonly<Record<string, string>> = {
   "shout.ts": `interface Options { readonly loud: boolean }\nconst options: Options = { loud: true };\nvoid options;\n${definition("shout")}`,
   "twice.ts": definition("shout"),
@@ -30,6 +31,11 @@ const files: Readonly<Record<string, string>> = {
   "flat.ts": definition("flat", 'requires: [{ capability: "identity", reason: "a key pays" }]'),
   "nothing.ts": "export const x = 1;\n",
   "half.ts": 'export default { kind: "step", apiVersion: 1, name: "half" };\n',
+  "folder/src/index.ts": definition("folder"),
+  "imports.ts": 'import part from "./part.ts";\nexport default part;\n',
+  "part.ts": 'import "./absent.ts";\nexport default {};\n',
+  "spaced.ts": `import { defineGuardrail } from ${JSON.stringify(KIT)};\nexport default defineGuardrail({ name: "no shouting" });\n`,
+  "sampleless.ts": definition("sampleless").replace('"step"', '"guardrail"'),
   "strange.ts": 'export default { kind: "gadget", apiVersion: 1 };\n',
   "node_modules/acme/package.json":
     '{"name":"acme","version":"2.3.4","type":"module","exports":"./index.js"}',
@@ -118,6 +124,12 @@ describe("loading plugins", () => {
       "./half.ts",
       "./strange.ts",
       "./twice.ts",
+      "./folder",
+      "./shout",
+      "shout.ts",
+      "./imports.ts",
+      "./spaced.ts",
+      "./sampleless.ts",
     ];
     const { definitions, findings } = load("./shout.ts", ...wrong);
     expect(definitions).toEqual(["step/shout"]);
@@ -149,6 +161,19 @@ describe("loading plugins", () => {
     expect(said.get("./twice.ts")).toContain(
       "The step shout is provided twice, by ./shout.ts and by ./twice.ts.",
     );
+    expect(said.get("./folder")).toBe(
+      "Plugin ./folder is a folder. Name its file: ./folder/src/index.ts.",
+    );
+    expect(said.get("./shout")).toBe("Plugin file ./shout does not exist. Write ./shout.ts.");
+    expect(said.get("shout.ts")).toContain("Write ./shout.ts for a file beside this one.");
+    // The place is the author's file, and none of the gateway's.
+    expect(said.get("./imports.ts")).toMatch(/Correct \S+\/part\.ts\.$/);
+    expect(said.get("./spaced.ts")).toMatch(/Correct \S+\/spaced\.ts:2:\d+\.$/);
+    expect(said.get("./sampleless.ts")).toContain("has no `sample`");
+  });
+
+  it("has no second finding for an entry that is written twice", () => {
+    expect(load("./shout.ts", "./shout.ts").findings).toEqual([]);
   });
 
   it("has a finding, and not a hang, for one that never finishes loading; the others are loaded", () => {

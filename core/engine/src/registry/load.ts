@@ -1,18 +1,13 @@
 /** Loads the packages and files that `plugins:` names. */
 
-import { within, parseJson } from "@sluice/kit";
-import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { within } from "@sluice/kit";
 import { pathToFileURL } from "node:url";
-import satisfies from "semver/functions/satisfies.js";
-import validRange from "semver/ranges/valid.js";
 import { errorMessage, API_VERSION, type AnyDefinition } from "@sluice/contract";
 import type { Finding } from "../config/finding.ts";
-import { installationFiles } from "../config/files/found-plugins.ts";
 import type { PluginReference, Position } from "../config/snapshot.ts";
 import { type Definitions, indexDefinitions, type LoadedPlugin } from "./definitions.ts";
 import { loadFaultAt } from "./fault-place.ts";
+import { type Fault, locate } from "./locate.ts";
 import { filesOf, registerResolveHook } from "./resolve-hook.ts";
 
 /** What loading gave: definitions, or findings that say which entry failed and why. */
@@ -48,7 +43,8 @@ export async function loadPlugins(
       if (kind === "extension" && isFound === true)
         findings.push({ at, ...unlisted(name, loaded.specifier) });
       const owner = owners.get(`${kind}/${name}`);
-      if (owner !== undefined)
+      // An entry that is written twice has its own finding.
+      if (owner !== undefined && owner !== loaded.specifier)
         findings.push({ at, ...twice(`${kind} ${name}`, owner, loaded.specifier, isFound) });
       owners.set(`${kind}/${name}`, loaded.specifier);
     }
@@ -88,13 +84,11 @@ function twice(what: string, one: string, other: string, isFound = false): Fault
   };
 }
 
-type Fault = Omit<Finding, "at">;
-
 async function loadPlugin(
   { specifier, from }: PluginReference,
   timeoutMs: number,
 ): Promise<LoadedPlugin | Fault> {
-  const located = isFile(specifier) ? locateFile(specifier, from) : locatePackage(specifier, from);
+  const located = locate(specifier, from);
   if ("message" in located) return located;
   let module: { readonly default?: unknown };
   try {
@@ -118,6 +112,9 @@ async function loadPlugin(
   return located.alias === undefined ? loaded : underAlias(loaded, located.alias);
 }
 
+/** The file whose import names nothing, in Node's words. */
+const IMPORTER = / imported from (\/.+)$/;
+
 function loadFault(specifier: string, path: string, error: unknown): Fault {
   const said = errorMessage(error);
   const message = `Plugin ${specifier} cannot be loaded: ${said}`;
@@ -130,7 +127,8 @@ function loadFault(specifier: string, path: string, error: unknown): Fault {
     return { message, fix };
   }
   const files = [...filesOf(pathToFileURL(path).href).keys()];
-  return { message, fix: `Correct ${loadFaultAt(error, files) ?? path}.` };
+  const importer = IMPORTER.exec(said)?.[1];
+  return { message, fix: `Correct ${loadFaultAt(error, files) ?? importer ?? path}.` };
 }
 
 /**
@@ -171,86 +169,6 @@ async function importInTime(
   );
 }
 
-interface Located {
-  readonly path: string;
-  readonly version: string | undefined;
-  /**
-   * The last part of the name that npm installed the package under, where it is not the package's
-   * own.
-   */
-  readonly alias?: string;
-}
-
-function isFile(specifier: string): boolean {
-  return specifier.startsWith("./") || specifier.startsWith("../") || isAbsolute(specifier);
-}
-
-function locateFile(specifier: string, from: string): Located | Fault {
-  const path = resolve(dirname(from), specifier);
-  if (existsSync(path)) return { path, version: undefined };
-  return {
-    message: `Plugin file ${specifier} does not exist.`,
-    fix: `Create ${path}, or correct the path: it is relative to this file.`,
-  };
-}
-
-function locatePackage(specifier: string, from: string): Located | Fault {
-  const at = specifier.indexOf("@", 1);
-  const name = at < 0 ? specifier : specifier.slice(0, at);
-  const range = at < 0 ? undefined : specifier.slice(at + 1);
-  if (range !== undefined && validRange(range) === null) {
-    return {
-      message: `${JSON.stringify(range)} of plugin ${specifier} is not a version range.`,
-      fix: `Write ${name}@^1.0.0, for example.`,
-    };
-  }
-  const path = resolvePackage(name, from);
-  if (path === undefined)
-    return {
-      message: `Plugin ${name} is not installed.`,
-      fix: `Run npm install ${name}, or correct the name.`,
-    };
-  const manifest = manifestOf(path);
-  const version = manifest?.version;
-  if (range !== undefined && (version === undefined || !satisfies(version, range))) {
-    return {
-      message: `Plugin ${name} is installed as ${version ?? "no version"}, but the configuration needs ${range}.`,
-      fix: `Install ${name}@${range}, or write ^${version ?? "1.0.0"}.`,
-    };
-  }
-  const isAlias = manifest?.name !== undefined && manifest.name !== name;
-  return { path, version, ...(isAlias ? { alias: name.slice(name.lastIndexOf("/") + 1) } : {}) };
-}
-
-/** Beside the configuration first, then beside the engine, then beside the command. */
-function resolvePackage(name: string, from: string): string | undefined {
-  for (const base of [from, ...installationFiles()]) {
-    try {
-      return createRequire(base).resolve(name);
-    } catch {
-      // Not there: the next place may have it.
-    }
-  }
-  return undefined;
-}
-
-interface Manifest {
-  readonly name?: string;
-  readonly version?: string;
-}
-
-/** The package.json that a module belongs to: the first one above it that has a version. */
-function manifestOf(path: string): Manifest | undefined {
-  for (let folder = dirname(path); ; folder = dirname(folder)) {
-    const file = join(folder, "package.json");
-    if (existsSync(file)) {
-      const manifest = parseJson(readFileSync(file, "utf8")) as Manifest;
-      if (manifest.version !== undefined) return manifest;
-    }
-    if (folder === dirname(folder)) return undefined;
-  }
-}
-
 function definitionFault(specifier: string, value: unknown): Fault | undefined {
   const definition = value as Partial<AnyDefinition> | null | undefined;
   if (
@@ -284,6 +202,12 @@ function definitionFault(specifier: string, value: unknown): Fault | undefined {
     return {
       message: `\`stability\` of ${definition.kind} ${definition.name} in plugin ${specifier} is ${JSON.stringify(definition.stability)}.`,
       fix: `Write ${[...STABILITIES].join(", ")}.`,
+    };
+  }
+  if (definition.kind === "guardrail" && typeof definition.sample !== "function") {
+    return {
+      message: `The guardrail ${definition.name} in plugin ${specifier} has no \`sample\`.`,
+      fix: "Add `sample: () => text`, with a text that it must not allow.",
     };
   }
   return definition.kind === "step" ? groupFault(specifier, definition) : undefined;

@@ -47,14 +47,24 @@ export function checked(verdict: Verdict, length: number): Verdict {
       return spans.length === 0 ? ALLOW : { kind: "edit", spans };
     }
     default:
-      throw new InvalidVerdictError();
+      throw new InvalidVerdictError(kindOf(verdict));
   }
+}
+
+/** What was returned, without a text that may quote a request. */
+function kindOf(verdict: unknown): string {
+  if (typeof verdict !== "object" || verdict === null)
+    return `${verdict === null ? "null" : typeof verdict} in place of an object`;
+  const { kind } = verdict as { readonly kind?: unknown };
+  return typeof kind === "string" && REASON.test(kind)
+    ? `its kind is ${kind}, and can be allow, block or edit`
+    : "it has no kind: allow, block or edit";
 }
 
 function orderedSpans(spans: readonly EditSpan[], length: number): readonly EditSpan[] {
   try {
     return orderSpans(spans, length);
   } catch {
-    throw new InvalidVerdictError();
+    throw new InvalidVerdictError("its spans overlap, or lie outside of the text");
   }
 }

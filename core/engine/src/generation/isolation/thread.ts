@@ -14,6 +14,7 @@ import type {
   Verdict,
 } from "@sluice/contract";
 import { withPlace } from "../../registry/fault-place.ts";
+import { missingPart } from "./missing-part.ts";
 import { registerResolveHook } from "../../registry/resolve-hook.ts";
 import {
   CANCELLED,
@@ -123,8 +124,8 @@ async function make(
       unpackOptions(data.options) as never,
       hostOf(data),
     );
-    if (typeof guardrail.check !== "function" || !(guardrail.reach >= 0))
-      return { what: "has no check, or no reach of 0 or more" };
+    const missing = missingPart(guardrail);
+    if (missing !== undefined) return { what: missing };
     await guardrail.start?.(AbortSignal.timeout(START_TIMEOUT_MS));
     return { guardrail };
   } catch (error) {
