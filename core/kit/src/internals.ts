@@ -78,6 +78,8 @@ export { type Waiter, WaitQueue } from "./state/wait-queue.ts";
 export { shadowSlots } from "./slots.ts";
 export { prefixedState } from "./state/prefixed.ts";
 export { isStorable } from "./storable.ts";
+export { checkChunk, checkWholeReply } from "./dialect/reply-bounds.ts";
+export { checkEvent } from "./stream/event-bounds.ts";
 export { createEventReader } from "./stream/events.ts";
 export type { ArrivedText } from "./stream/constant-text.ts";
 export { type FormedEvents, FormedEventReader } from "./stream/formed-events.ts";

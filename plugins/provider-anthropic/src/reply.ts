@@ -61,7 +61,7 @@ export function decodeMessage(
   const message = readJsonBody(body);
   if (message.type === "error" && isObject(message.error)) throw embeddedError(message.error);
   if (!Array.isArray(message.content)) throw invalidReply("has no content");
-  const blocks = Members.objectsOf(message.content);
+  const blocks = Members.readObjects(message.content);
   const exact = new Members.ExactValues({ value: message, bytes: body });
   const texts = (type: string, member: string): string =>
     blocks
@@ -69,7 +69,7 @@ export function decodeMessage(
         block.type === type && typeof block[member] === "string" ? [block[member]] : [],
       )
       .join("");
-  const citations = blocks.flatMap((block) => Members.objectsOf(block.citations));
+  const citations = blocks.flatMap((block) => Members.readObjects(block.citations));
   return chatReply(request, {
     text: texts("text", "text"),
     reasoning: texts("thinking", "thinking"),
@@ -82,7 +82,7 @@ export function decodeMessage(
             {
               id: block.id,
               name: names.toClient(block.name),
-              arguments: JSON.stringify(exact.of(block.input ?? {})),
+              arguments: exact.written(block.input ?? {}),
             },
           ]
         : [],

@@ -49,10 +49,10 @@ export function decodeConverse(
   const reply = readJsonBody(body);
   const message = isObject(reply.output) ? reply.output.message : undefined;
   if (!isObject(message) || !Array.isArray(message.content)) throw invalidReply("has no message");
-  const blocks = Members.objectsOf(message.content);
+  const blocks = Members.readObjects(message.content);
   const exact = new Members.ExactValues({ value: reply, bytes: body });
   const citations = blocks.flatMap(({ citationsContent: cited }) =>
-    isObject(cited) ? Members.objectsOf(cited.citations) : [],
+    isObject(cited) ? Members.readObjects(cited.citations) : [],
   );
   const others = blocks
     .filter((block) => !Object.keys(block).some((kind) => KNOWN_BLOCKS.has(kind)))
@@ -69,7 +69,7 @@ export function decodeConverse(
             {
               id: call.toolUseId,
               name: names.toClient(call.name),
-              arguments: JSON.stringify(exact.of(call.input ?? {})),
+              arguments: exact.written(call.input ?? {}),
             },
           ]
         : [],
@@ -101,7 +101,7 @@ function nativeMembers({ additionalModelResponseFields: fields, trace }: JsonObj
 function textOf({ text, citationsContent: cited }: JsonObject): string {
   if (typeof text === "string") return text;
   if (!isObject(cited)) return "";
-  return Members.objectsOf(cited.content)
+  return Members.readObjects(cited.content)
     .map((piece) => (typeof piece.text === "string" ? piece.text : ""))
     .join("");
 }

@@ -47,8 +47,8 @@ export function decodeChat(
   if (!isObject(message)) throw invalidReply("has no message");
   const nativeFinish = Members.textIn(reply.finish_reason);
   checkFinish(nativeFinish, undefined);
-  const blocks = Members.objectsOf(message.content);
-  const citations = Members.objectsOf(message.citations);
+  const blocks = Members.readObjects(message.content);
+  const citations = Members.readObjects(message.citations);
   const exact = new Members.ExactValues({ value: reply, bytes: body });
   const others = blocks
     .filter(({ type }) => type !== "text" && type !== "thinking")
@@ -61,7 +61,7 @@ export function decodeChat(
     reasoning:
       (Members.textIn(message.tool_plan) ?? "") +
       blocks.map((block) => Members.textIn(block.thinking) ?? "").join(""),
-    calls: Members.objectsOf(message.tool_calls).map(({ id, function: called }) => {
+    calls: Members.readObjects(message.tool_calls).map(({ id, function: called }) => {
       const { name, arguments: given } = isObject(called) ? called : {};
       return {
         id: String(id),

@@ -76,7 +76,7 @@ export function decodeContent(
 ): DecodedReply {
   const reply = readJsonBody(body);
   checkReply(reply);
-  const candidates = Members.objectsOf(reply.candidates);
+  const candidates = Members.readObjects(reply.candidates);
   if (candidates.length === 0) throw invalidReply("has no candidates");
   let made = 0;
   const usage = Native.readUsage(reply);
@@ -146,7 +146,7 @@ export function translateStream(
         const reply = readJsonEvent(data);
         checkReply(reply);
         report(reply);
-        const [candidate] = Members.objectsOf(reply.candidates);
+        const [candidate] = Members.readObjects(reply.candidates);
         if (candidate === undefined) return;
         writer.begin();
         const exact = new Members.ExactValues({ value: reply, bytes: data });
@@ -205,7 +205,7 @@ function readParts(candidate: JsonObject, reading: Reading): Content {
     signature: undefined,
   };
   const content = isObject(candidate.content) ? candidate.content : {};
-  for (const part of Members.objectsOf(content.parts)) {
+  for (const part of Members.readObjects(content.parts)) {
     const { text, functionCall: call, inlineData: inline } = part;
     if (isObject(call)) {
       // A name is what makes a call; pieces of arguments are sent to those alone who ask for them.
@@ -213,7 +213,7 @@ function readParts(candidate: JsonObject, reading: Reading): Content {
       made.calls.push({
         id: Members.textIn(call.id) ?? reading.nextId(),
         name: reading.names.toClient(call.name),
-        arguments: JSON.stringify(reading.exact.of(call.args ?? {})),
+        arguments: reading.exact.written(call.args ?? {}),
         extra: givenSignature(part),
       });
     } else if (typeof text === "string") {

@@ -11,6 +11,7 @@ import {
   Members,
   readFailure,
   readJsonBody,
+  Reference,
   type ToolNames,
   upstreamError,
   type UpstreamFailure,
@@ -49,7 +50,7 @@ export function decodeReply(
   const choices = (exact as readonly JsonValue[]).map((choice) => {
     if (!isObject(choice) || !isObject(choice.message)) return choice;
     const { message } = choice;
-    const calls = Members.objectsOf(message.tool_calls).map((call) => wholeCall(call, names));
+    const calls = Members.readObjects(message.tool_calls).map((call) => wholeCall(call, names));
     const repaired = {
       ...message,
       ...plainContent(message.content),
@@ -92,6 +93,7 @@ export function translateStream(
         calls.choice(choice),
       );
       const write = (value: JsonObject): void => {
+        Reference.checkChunk(value);
         for (const part of Compatible.splitCalls(value))
           inner.event({ event: event.event, data: JSON.stringify(part) }, sink);
       };
@@ -191,7 +193,7 @@ function plainContent(content: JsonValue | undefined): JsonObject {
   let text = "";
   let reasoning = "";
   const others: JsonObject[] = [];
-  for (const chunk of Members.objectsOf(content)) {
+  for (const chunk of Members.readObjects(content)) {
     if (chunk.type === "text" && typeof chunk.text === "string") text += chunk.text;
     else if (chunk.type === "thinking") reasoning += thoughtOf(chunk.thinking);
     else others.push(chunk);
@@ -206,7 +208,7 @@ function plainContent(content: JsonValue | undefined): JsonObject {
 /** A thought is a text, or a list of texts and references. */
 function thoughtOf(thinking: JsonValue | undefined): string {
   if (typeof thinking === "string") return thinking;
-  return Members.objectsOf(thinking)
+  return Members.readObjects(thinking)
     .map(({ text }) => (typeof text === "string" ? text : ""))
     .join("");
 }

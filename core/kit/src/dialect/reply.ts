@@ -114,7 +114,7 @@ export function readJsonBody(body: Uint8Array): JsonObject {
   try {
     ({ value } = parseBytes(body));
   } catch (cause) {
-    throw invalidReply("is not JSON", cause);
+    throw cause instanceof GatewayError ? cause : invalidReply("is not JSON", cause);
   }
   if (!isObject(value)) throw invalidReply("is not a JSON object");
   return value;
@@ -143,4 +143,17 @@ export function readJsonEvent(data: string): JsonObject {
 /** The objects of a list; other items are left out. */
 export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter((each) => isObject(each)) : [];
+}
+
+/** Maximum items of one list that a decoder reads at once. */
+const MAX_READ_ITEMS = 16_384;
+
+/**
+ * The same for the blocks, calls or citations of an upstream's reply. Throws
+ * `upstream_invalid_response` for more than are read in one turn.
+ */
+export function readObjects(value: JsonValue | undefined): readonly JsonObject[] {
+  if (Array.isArray(value) && value.length > MAX_READ_ITEMS)
+    throw invalidReply(`has a list with more than ${MAX_READ_ITEMS} items`);
+  return objectsOf(value);
 }

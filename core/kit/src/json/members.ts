@@ -21,10 +21,12 @@ export interface ShapeLimits {
   readonly maxMembers?: number;
   /** Arrays and objects; absent: no limit. Only `parseInSlices` checks it. */
   readonly maxContainers?: number;
+  /** Members of any one object; absent: no limit. Only `parseInSlices` checks it. */
+  readonly maxNames?: number;
 }
 
 /** The exceeded limit. */
-export type ShapeFault = "depth" | "nodes" | "members" | "containers" | "run";
+export type ShapeFault = "depth" | "nodes" | "members" | "names" | "containers" | "run";
 
 /** One top-level member: offsets into the text. */
 export interface Member {

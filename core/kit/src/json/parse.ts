@@ -28,6 +28,9 @@ export type Revive = (
   context?: { readonly source?: string },
 ) => unknown;
 
+/** Parses a text as `parseJson` does. */
+export type ParseText = (text: string) => unknown;
+
 /**
  * Parses JSON as `JSON.parse` is specified; that of V8 misreads names with escapes. Throws its
  * `SyntaxError` for a text that is not JSON.

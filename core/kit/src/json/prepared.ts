@@ -3,15 +3,21 @@
  * (decode, read, parse).
  */
 
-import type { JsonObject } from "@sluice/contract";
+import { GatewayError, type JsonObject } from "@sluice/contract";
 import { asBuffer } from "./as-buffer.ts";
-import type { Member, ShapeLimits } from "./members.ts";
+import type { Member, ShapeFault, ShapeLimits } from "./members.ts";
 import type * as Stages from "../stages.ts";
 import { decodePages, type PagedText } from "./paged-text.ts";
 import { parseJson } from "./parse.ts";
 import { parseInSlices, type Sliced } from "./sliced/parse.ts";
 
-const UNBOUNDED: ShapeLimits = { maxDepth: Infinity, maxNodes: Infinity };
+/** What a large reply may have. An object with more members is slow to make, copy and write. */
+const LIMITS = { maxDepth: 128, maxNodes: Infinity, maxNames: 10_000 } satisfies ShapeLimits;
+const FAULTS: Readonly<Partial<Record<ShapeFault, string>>> = {
+  depth: `is nested deeper than ${LIMITS.maxDepth} levels`,
+  names: `has an object with more than ${LIMITS.maxNames} members`,
+  run: "has a megabyte of white space or of one number",
+};
 
 /** The text and the value of some bytes. A text that is not JSON has no value. */
 interface Prepared {
@@ -19,6 +25,7 @@ interface Prepared {
   readonly value: unknown;
   /** The members of the outermost object, of a text that was prepared. */
   readonly members?: readonly Member[];
+  readonly fault?: ShapeFault | undefined;
 }
 
 /** The same of a text that holds an object. */
@@ -38,13 +45,13 @@ export function* prepareJson(bytes: Uint8Array): Stages.Of<void> {
     // Bytes that are no UTF-8 have a text all the same, in which marks stand for the others.
     text = (yield* decodePages(bytes)) ?? textOf(bytes);
     yield;
-    parsed = yield* parseInSlices(text, UNBOUNDED);
+    parsed = yield* parseInSlices(text, LIMITS);
   } catch {
     // The decoder finds the same fault and reports it.
     return;
   }
-  const { value, members } = parsed;
-  prepared.set(bytes, { text, value, members });
+  const { value, members, fault } = parsed;
+  prepared.set(bytes, { text, value, members, fault });
   yield;
 }
 
@@ -55,10 +62,15 @@ export function preparedJson(bytes: Uint8Array): Prepared | undefined {
 
 /**
  * The text of bytes, without a byte order mark, and its parsed value. Throws a `SyntaxError` for
- * text that is not JSON.
+ * text that is not JSON, and `upstream_invalid_response` for a large one beyond the limits.
  */
 export function parseBytes(bytes: Uint8Array): Prepared {
   const known = prepared.get(bytes);
+  if (known?.fault !== undefined)
+    throw new GatewayError(
+      "upstream_invalid_response",
+      `The upstream's reply ${FAULTS[known.fault] ?? "has too many values"}.`,
+    );
   if (known !== undefined) return known;
   const text = textOf(bytes);
   return { text, value: parseJson(text) };

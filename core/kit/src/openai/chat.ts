@@ -116,6 +116,7 @@ function parseReply(body: Uint8Array): PreparedObject {
   try {
     reply = parseBytes(body);
   } catch (cause) {
+    if (cause instanceof GatewayError) throw cause;
     throw new GatewayError("upstream_invalid_response", "The upstream's reply is not JSON.", {
       cause,
     });

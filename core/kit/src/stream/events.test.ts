@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ParseError } from "eventsource-parser";
 import { describe, expect, it } from "vitest";
 import type { UpstreamEvent } from "@sluice/contract";
 import { createEventReader } from "./events.ts";
@@ -57,6 +58,29 @@ describe.each(golden)("%s", (_name, bytes) => {
   ])("gives the same events with %s line ends, cut at every byte", (_end, end) => {
     const other = Buffer.from(bytes.toString().replaceAll("\n", end));
     expect(wrongCuts(other, whole)).toEqual([]);
+  });
+});
+
+describe("a line with an unknown field", () => {
+  it("costs no error: the parser makes one with a stack where it has a receiver", () => {
+    let made = 0;
+    class CountedError extends Error {
+      constructor(message?: string) {
+        super(message);
+        made++;
+      }
+    }
+    Object.setPrototypeOf(ParseError, CountedError);
+    try {
+      expect(dataOf(`${"x\n".repeat(1_000)}data: a\n\n`)).toEqual(["a"]);
+      expect([made, new ParseError("", { type: "unknown-field" }) instanceof Error]).toEqual([
+        0,
+        true,
+      ]);
+      expect(made).toBe(1);
+    } finally {
+      Object.setPrototypeOf(ParseError, Error);
+    }
   });
 });
 

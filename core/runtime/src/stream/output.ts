@@ -16,6 +16,7 @@ import {
 } from "@sluice/contract";
 import {
   type ArrivedText,
+  checkChunk,
   FrameBatch,
   type FormedEvents,
   FrameRun,
@@ -117,10 +118,9 @@ export class StreamOutput implements StreamSink, FormedOutput {
   event(event: UpstreamEvent, wire: string | undefined, isAscii = false): void {
     if (this.isDone) return;
     this.#waiting.add(event.data, this.committed && this.mayRun);
-    const { translator } = this.#options;
     this.takesForm = this.mayRun && this.#lessons.begin(wire);
     if (!this.takesForm) this.#lessons.drop();
-    translator.event(event, this);
+    this.#options.translator.event(event, this);
     const runnable = this.relay?.event(event, this.isDone, isAscii) ?? "same";
     if (!this.takesForm) return;
     this.takesForm = false;
@@ -160,6 +160,7 @@ export class StreamOutput implements StreamSink, FormedOutput {
   }
 
   frame(frame: Frame, role: FrameRole): void {
+    if (this.#waiting.isLarge) checkChunk(frame.chunk());
     this.#lessons.add(role, this.committed);
     if (role === "usage" && !this.#options.includeUsage) return;
     if (role === "content") {

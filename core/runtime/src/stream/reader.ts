@@ -1,7 +1,7 @@
 /** Selects the reader of a stream's framing by the reply's content type. */
 
 import type { EventReader, StreamFraming, UpstreamEvent } from "@sluice/contract";
-import { createEventReader, FormedEventReader } from "@sluice/kit/internals";
+import { checkEvent, createEventReader, FormedEventReader } from "@sluice/kit/internals";
 import type { FormedOutput } from "./output.ts";
 
 const TEXT_EVENTS = "text/event-stream";
@@ -41,6 +41,9 @@ function readerFor(
   const type = contentType.toLowerCase();
   if (type.startsWith(TEXT_EVENTS)) return textReader();
   return own !== undefined && type.startsWith(own.contentType)
-    ? own.createReader(onEvent)
+    ? own.createReader((event) => {
+        checkEvent(event.data);
+        onEvent(event);
+      })
     : undefined;
 }

@@ -38,7 +38,7 @@ import type { DropListener } from "../stream/output.ts";
 import { openStream } from "./stream.ts";
 import { wholeAsStream } from "./replies/whole-stream.ts";
 import type { ConnectionPlace } from "@sluice/kit/internals";
-import { nextTurn } from "@sluice/kit/internals";
+import { checkWholeReply, nextTurn } from "@sluice/kit/internals";
 import { errorWithoutCredential, textWithoutCredential } from "./without-credential.ts";
 import type { Ending, SendOptions, Upstream, UpstreamResponse } from "@sluice/kit/internals";
 import { foreignReplyId, upstreamRequestId } from "./upstream-request-id.ts";
@@ -227,7 +227,10 @@ function decode(
   { headers }: UpstreamResponse,
 ): DecodedReply {
   try {
-    return provider.translation.decode(body, request, headers);
+    const decoded = provider.translation.decode(body, request, headers);
+    const isBounded = request.operation === "chat" && body.length > LARGE_REPLY_BYTES;
+    if (isBounded) checkWholeReply(decoded.document.value);
+    return decoded;
   } catch (error) {
     if (looksLikeReply(body)) attempt.sent();
     else attempt.unbilled();

@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { Members, ToolNames } from "@sluice/kit/dialect";
+import { Members, Reference, ToolNames } from "@sluice/kit/dialect";
 import type { State } from "../request/read.ts";
 import { type KeptMembers, packed, signatureIn } from "../signatures.ts";
 
@@ -44,13 +44,15 @@ function imageParts({ image_url: image }: JsonObject): readonly JsonObject[] {
 
 /**
  * The parts of calls, at the end of an answer. What the provider needs back goes with the first
- * call, which all clients return; without a call it has an empty text of its own.
+ * call, which all clients return; without a call it has an empty text of its own. Throws
+ * `upstream_invalid_response` for arguments that hold too much.
  */
 export function callParts(
   calls: readonly GatheredCall[],
   kept: KeptMembers | undefined,
   { names }: State,
 ): readonly JsonObject[] {
+  Reference.checkArguments(...calls.map((call) => call.arguments));
   const signature = kept === undefined ? undefined : packed(kept);
   const isFree = calls[0] !== undefined && calls[0].signature === undefined;
   const parts = calls.map((call, index) => {

@@ -5,7 +5,7 @@
 
 import type { FaceContext, FaceStream, GatewayError, JsonObject } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { Members } from "@sluice/kit/dialect";
+import { Members, Reference } from "@sluice/kit/dialect";
 import { finishOf, logprobsOf, sourcesOf, tokensOf } from "./candidate.ts";
 import { errorBody } from "./errors.ts";
 import { callParts, type GatheredCall, otherParts, textPart, thoughtPart } from "./parts.ts";
@@ -34,6 +34,7 @@ export class EventStream implements FaceStream {
   readonly #candidates = new Map<number, Candidate>();
   /** The members after the candidates of each event, as JSON text. */
   readonly #tail: string;
+  readonly #kept = new Reference.KeptOfStream();
   #usage: JsonObject | undefined;
 
   constructor(state: State, context: FaceContext) {
@@ -93,7 +94,10 @@ export class EventStream implements FaceStream {
     if (typeof choice.finish_reason === "string")
       candidate.others = { ...candidate.others, ...finishOf(choice) };
     if (isObject(choice.logprobs))
-      for (const token of tokensOf(choice)) candidate.tokens.push(token);
+      for (const token of tokensOf(choice)) {
+        this.#kept.logprobs(1 + Members.objectsOf(token.top_logprobs).length);
+        candidate.tokens.push(token);
+      }
     const { delta } = choice;
     return isObject(delta) ? this.#delta(delta, candidate) : "";
   }
@@ -114,7 +118,7 @@ export class EventStream implements FaceStream {
     candidate.kept = keepMembers(candidate.kept, delta);
     candidate.others = { ...candidate.others, ...sourcesOf(delta) };
     for (const [position, call] of Members.objectsOf(delta.tool_calls).entries())
-      gather(candidate.calls, call, position);
+      this.#gather(candidate.calls, call, position);
     const signature = signatureIn(delta);
     const parts = [
       ...(signature === undefined ? [] : [textPart("", signature)]),
@@ -127,9 +131,22 @@ export class EventStream implements FaceStream {
     return `data: {"candidates":[{"content":{"parts":${JSON.stringify(parts)},"role":"model"},"index":${index}}],${this.#tail}`;
   }
 
+  /** Adds a piece of a call. `position`: its place in the delta. */
+  #gather(calls: Map<number, GatheredCall>, piece: JsonObject, position: number): void {
+    const index = typeof piece.index === "number" ? piece.index : position;
+    let call = calls.get(index);
+    if (call === undefined) {
+      this.#kept.call();
+      call = { id: undefined, name: "", arguments: "", signature: undefined };
+      calls.set(index, call);
+    }
+    addPiece(call, piece);
+  }
+
   #candidate(index: number): Candidate {
     const known = this.#candidates.get(index);
     if (known !== undefined) return known;
+    this.#kept.choice();
     const made: Candidate = { index, calls: new Map(), tokens: [], kept: undefined, others: {} };
     this.#candidates.set(index, made);
     return made;
@@ -149,12 +166,9 @@ function ordered(calls: ReadonlyMap<number, GatheredCall>): readonly GatheredCal
   return [...calls].toSorted(([a], [b]) => a - b).map(([, call]) => call);
 }
 
-/** Adds a piece of a call: the first one has id and name. `position`: its place in the delta. */
-function gather(calls: Map<number, GatheredCall>, piece: JsonObject, position: number): void {
-  const index = typeof piece.index === "number" ? piece.index : position;
+/** Adds a piece of a call: the first one has id and name. */
+function addPiece(call: GatheredCall, piece: JsonObject): void {
   const made = isObject(piece.function) ? piece.function : {};
-  const call = calls.get(index) ?? { id: undefined, name: "", arguments: "", signature: undefined };
-  calls.set(index, call);
   call.id = Members.textIn(piece.id) ?? call.id;
   call.name = Members.textIn(made.name) ?? call.name;
   call.arguments += Members.textIn(made.arguments) ?? "";

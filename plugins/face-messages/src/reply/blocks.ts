@@ -5,7 +5,7 @@
 
 import type { FaceContext, JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { Members } from "@sluice/kit/dialect";
+import { Members, Reference } from "@sluice/kit/dialect";
 import { keptBlock } from "../kept-extra.ts";
 import type { State } from "../read/request.ts";
 import { UNSIGNED } from "../unsigned.ts";
@@ -35,6 +35,8 @@ const SERVER_BLOCK = /^(?:server_tool_use|mcp_tool_use|container_upload|[a-z_]+_
 
 /** Makes blocks of deltas. */
 export class Blocks {
+  /** The calls, and their deltas that no event has yet. */
+  readonly kept = new Reference.KeptOfStream();
   readonly #heads: CallHeads;
   readonly #blocks: Block[] = [];
   readonly #calls = new Map<JsonValue, Block>();
@@ -144,6 +146,7 @@ export class Blocks {
     const made = isObject(call.function) ? call.function : {};
     let block = this.#calls.get(key);
     if (block === undefined) {
+      this.kept.call();
       // A provider says it with the first piece of the call.
       if (isObject(call.extra_content)) this.#push("whole", keptBlock(call.extra_content));
       block = this.#push("tool_use", { type: "tool_use", id: "", name: "", input: {} });
@@ -154,6 +157,7 @@ export class Blocks {
     if (typeof piece !== "string" || piece === "") return;
     block.text += piece;
     block.object?.add(piece);
+    this.kept.hold();
     block.deltas.push({ type: "input_json_delta", partial_json: piece });
   }
 

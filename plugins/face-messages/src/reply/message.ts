@@ -2,7 +2,7 @@
 
 import type { FaceContext, JsonObject } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { Members } from "@sluice/kit/dialect";
+import { Members, Reference } from "@sluice/kit/dialect";
 import { type Block, Blocks, lastDelta } from "./blocks.ts";
 import { inOrder } from "./order.ts";
 import { stopOf } from "./stop.ts";
@@ -14,12 +14,15 @@ export function messageId({ requestId }: FaceContext): string {
   return `msg_${requestId.replaceAll("-", "")}`;
 }
 
-/** The whole reply. */
+/** The whole reply. Throws `upstream_invalid_response` for arguments that hold too much. */
 export function messageOf(reply: JsonObject, state: State, context: FaceContext): JsonObject {
   const [choice = {}] = Members.objectsOf(reply.choices);
   const message = isObject(choice.message) ? choice.message : {};
   const blocks = new Blocks(state, context);
   for (const said of inOrder(message)) blocks.add(said);
+  Reference.checkArguments(
+    ...blocks.list.flatMap(({ kind, text }) => (kind === "tool_use" ? [text] : [])),
+  );
   const { hasCalls, refusal } = blocks;
   return {
     id: messageId(context),

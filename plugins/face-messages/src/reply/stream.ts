@@ -112,6 +112,7 @@ export class MessageWriter implements FaceStream {
       text = eventOf({ type: "content_block_start", index, content_block });
     }
     for (const delta of block.deltas) text += deltaOf(index, delta);
+    if (block.kind === "tool_use") this.#blocks.kept.release(block.deltas.length);
     if (block.deltas.length > 0) block.deltas = [];
     return text;
   }

@@ -20,12 +20,15 @@ export type TextSink = (type: string, member: TextMember) => void;
 export interface Events {
   readonly add: EventSink;
   readonly addTexts: TextSink;
+  /** Whether they are dropped: no text of them is made. */
+  readonly isSilent: boolean;
 }
 
 /** Writes events as text. */
 export class EventText implements Events {
   #number = 0;
   #text = "";
+  readonly isSilent = false;
 
   readonly add: EventSink = (type, members) => {
     this.#text += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#number},${members}}\n\n`;
@@ -52,7 +55,11 @@ export class EventText implements Events {
 }
 
 /** Drops every event: a whole reply has none. */
-export const NO_EVENTS: Events = { add: () => undefined, addTexts: () => undefined };
+export const NO_EVENTS: Events = {
+  add: () => undefined,
+  addTexts: () => undefined,
+  isSilent: true,
+};
 
 /** A place of events: the members that all events of one item share, as JSON text. */
 export function placeOf(id: string, index: number, part?: string): string {

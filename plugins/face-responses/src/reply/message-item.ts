@@ -111,9 +111,10 @@ export class MessageItem implements OpenItem {
       text.done("text", logprobsText(part.logprobs));
     } else text.done("refusal");
     const done = partOf(part);
-    this.#place.emit("response.content_part.done", `${text.place},"part":${JSON.stringify(done)}`);
     this.#parts.push(done);
     this.#part = undefined;
+    if (this.#place.isSilent) return;
+    this.#place.emit("response.content_part.done", `${text.place},"part":${JSON.stringify(done)}`);
   }
 }
 

@@ -12,6 +12,8 @@ export interface ItemPlace {
   readonly index: number;
   readonly emit: EventSink;
   readonly emitTexts: TextSink;
+  /** Whether events are dropped. */
+  readonly isSilent: boolean;
 }
 
 /** An item that is still written. */
@@ -23,12 +25,14 @@ export interface OpenItem {
 }
 
 /** Writes the begin of an item. */
-export function emitAdded({ emit, index }: ItemPlace, item: JsonObject): void {
+export function emitAdded({ emit, index, isSilent }: ItemPlace, item: JsonObject): void {
+  if (isSilent) return;
   emit("response.output_item.added", `"output_index":${index},"item":${JSON.stringify(item)}`);
 }
 
 /** Writes the end of an item. Returns the item. */
-export function emitDone({ emit, index }: ItemPlace, item: JsonObject): JsonObject {
+export function emitDone({ emit, index, isSilent }: ItemPlace, item: JsonObject): JsonObject {
+  if (isSilent) return item;
   emit("response.output_item.done", `"output_index":${index},"item":${JSON.stringify(item)}`);
   return item;
 }
@@ -36,6 +40,7 @@ export function emitDone({ emit, index }: ItemPlace, item: JsonObject): JsonObje
 /** A text that is written in deltas: a part of a message, a thought, arguments. */
 export class TextPart {
   readonly #emit: EventSink;
+  readonly #isSilent: boolean;
   readonly #emitTexts: TextSink;
   readonly #event: string;
   readonly #place: string;
@@ -44,7 +49,8 @@ export class TextPart {
   /**
    * `event`: the common part of its events' names. `part`: its index within the item, as JSON text.
    */
-  constructor({ emit, emitTexts, id, index }: ItemPlace, event: string, part?: string) {
+  constructor({ emit, emitTexts, id, index, isSilent }: ItemPlace, event: string, part?: string) {
+    this.#isSilent = isSilent;
     this.#emit = emit;
     this.#emitTexts = emitTexts;
     this.#event = event;
@@ -62,6 +68,7 @@ export class TextPart {
   /** Writes a delta. `more`: further members, as JSON text with a leading comma. */
   add(delta: string, more = ""): void {
     this.#text += delta;
+    if (this.#isSilent) return;
     this.#emit(`${this.#event}.delta`, `${this.#place},"delta":${JSON.stringify(delta)}${more}`);
   }
 
@@ -74,6 +81,7 @@ export class TextPart {
 
   /** Writes the whole text under `member`. */
   done(member: string, more = ""): void {
+    if (this.#isSilent) return;
     const text = JSON.stringify(this.#text);
     this.#emit(`${this.#event}.done`, `${this.#place},"${member}":${text}${more}`);
   }

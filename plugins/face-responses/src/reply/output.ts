@@ -3,10 +3,11 @@
  * same code, so that both give the same items.
  */
 
-import { type FaceContext, GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
+import type { FaceContext, JsonObject, JsonValue } from "@sluice/contract";
 import type { ResponsesState, ToolName } from "../state.ts";
 import { isTyped, TYPED_TOOLS } from "../typed-tools.ts";
 import { CallItem } from "./call-item.ts";
+import { Characters } from "./characters.ts";
 import type { Events } from "./events.ts";
 import { Extra } from "./extra.ts";
 import { MessageItem } from "./message-item.ts";
@@ -29,9 +30,6 @@ export interface CallPiece {
   readonly extra: JsonObject | undefined;
 }
 
-/** The maximum characters of one reply: all of them stand in its last event. */
-const MAX_CHARACTERS = 64 * 1024 * 1024;
-
 /** Items are made of pieces; one item is open at a time. */
 export class Output {
   readonly #context: FaceContext;
@@ -43,12 +41,13 @@ export class Output {
   #open: OpenItem | undefined;
   /** Data of the text that waits for a reasoning item. */
   #extra = new Extra();
-  #characters = 0;
+  readonly #characters: Characters;
 
   constructor(context: FaceContext, state: ResponsesState, events: Events) {
     this.#context = context;
     this.#state = state;
     this.#events = events;
+    this.#characters = new Characters(events.isSilent);
     this.#names = new Map(state.names.map((name) => [name.flat, name]));
   }
 
@@ -68,7 +67,7 @@ export class Output {
   }
 
   reasoning(text: string): void {
-    this.#count(text);
+    this.#characters.count(text);
     this.#reasoning().text(text);
   }
 
@@ -77,7 +76,7 @@ export class Output {
   }
 
   text(text: string, logprobs: readonly JsonValue[]): void {
-    this.#count(text);
+    this.#characters.count(text);
     this.#message().text(text, logprobs);
   }
 
@@ -89,13 +88,13 @@ export class Output {
     const item = this.#open;
     if (!(item instanceof MessageItem && item.isSaying)) return false;
     const text = textOf(insides.join(""));
-    this.#count(text);
+    this.#characters.count(text);
     item.texts(insides, text);
     return true;
   }
 
   refusal(text: string): void {
-    this.#count(text);
+    this.#characters.count(text);
     this.#message().refusal(text);
   }
 
@@ -112,7 +111,7 @@ export class Output {
 
   /** Adds an image: base64. */
   image(result: string): void {
-    this.#count(result);
+    this.#characters.countImage(result);
     this.close("completed");
     this.#items.push(writtenImage(this.#place("ig"), result));
   }
@@ -131,7 +130,7 @@ export class Output {
 
   /** Adds to the open call. */
   arguments(piece: string): void {
-    this.#count(piece);
+    this.#characters.count(piece);
     this.openCall?.arguments(piece);
   }
 
@@ -170,17 +169,13 @@ export class Output {
   }
 
   #place(prefix: string): ItemPlace {
-    const { add: emit, addTexts: emitTexts } = this.#events;
-    return { id: `${prefix}_${this.#next()}`, index: this.#items.length, emit, emitTexts };
+    const { add: emit, addTexts: emitTexts, isSilent } = this.#events;
+    const id = `${prefix}_${this.#next()}`;
+    return { id, index: this.#items.length, emit, emitTexts, isSilent };
   }
 
   #next(): string {
     return `${idOf(this.#context)}${String(this.#items.length).padStart(4, "0")}`;
-  }
-
-  #count(text: string): void {
-    this.#characters += text.length;
-    if (this.#characters > MAX_CHARACTERS) throw tooLarge();
   }
 }
 
@@ -195,11 +190,6 @@ function writtenImage(place: ItemPlace, result: string): JsonObject {
 /** The text of the inside of a JSON string. */
 function textOf(inside: string): string {
   return inside.includes("\\") ? (JSON.parse(`"${inside}"`) as string) : inside;
-}
-
-function tooLarge(): GatewayError {
-  const message = "The upstream's reply is larger than the gateway accepts.";
-  return new GatewayError("upstream_invalid_response", message);
 }
 
 function prefixOf({ kind }: ToolName): string {

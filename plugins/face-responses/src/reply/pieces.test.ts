@@ -57,15 +57,27 @@ describe("pieces of calls that interleave", () => {
 
   it("may be many, none of them whole", () => {
     const stream = writer();
-    for (let index = 0; index < 50_000; index++) stream.chunk(callOf(index, "{", true));
-    expect(endOf(stream)).toHaveLength(50_000);
+    for (let index = 0; index < 4_096; index++) stream.chunk(callOf(index, "{", true));
+    expect(endOf(stream)).toHaveLength(4_096);
+  });
+
+  it("are refused beyond what one turn of the event loop writes", () => {
+    const calls = writer();
+    for (let index = 0; index < 4_096; index++) calls.chunk(callOf(index, "{", true));
+    calls.chunk(callOf(4_096, "{", true));
+    expect(() => endOf(calls)).toThrow("The upstream's reply has more than 4096 calls.");
+    const pieces = writer();
+    pieces.chunk(callOf(0, "{", true));
+    const add = (): string => pieces.chunk(callOf(1, "1", true));
+    for (let piece = 0; piece < 16_384; piece++) add();
+    expect(add).toThrow("more than 16384 pieces behind an open call");
   });
 
   it("may be many that end one after the other", () => {
     const stream = writer();
-    for (let index = 0; index < 20_000; index++) stream.chunk(callOf(index, "{", true));
-    for (let index = 19_999; index >= 0; index--) stream.chunk(callOf(index, "}"));
-    expect(endOf(stream)).toEqual(Array.from({ length: 20_000 }, () => "{}"));
+    for (let index = 0; index < 4_000; index++) stream.chunk(callOf(index, "{", true));
+    for (let index = 3_999; index >= 0; index--) stream.chunk(callOf(index, "}"));
+    expect(endOf(stream)).toEqual(Array.from({ length: 4_000 }, () => "{}"));
   });
 
   it("are read once, however long the arguments are", () => {

@@ -4,7 +4,7 @@
  */
 
 import { isObject } from "@sluice/kit";
-import { Members } from "@sluice/kit/dialect";
+import { Members, Reference } from "@sluice/kit/dialect";
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { annotationsOf } from "./annotations.ts";
 import type { CallItem } from "./call-item.ts";
@@ -31,6 +31,7 @@ export class Pieces {
   readonly #output: Output;
   readonly #calls = new Map<number, KnownCall>();
   readonly #held = new HeldPieces();
+  readonly #kept = new Reference.KeptOfStream();
 
   constructor(output: Output) {
     this.#output = output;
@@ -93,6 +94,7 @@ export class Pieces {
   #known({ index, id, name, extra }: CallPiece): KnownCall {
     let call = this.#calls.get(index);
     if (call === undefined) {
+      this.#kept.call();
       call = { id, name, extra, arguments: "", isBegun: false };
       this.#calls.set(index, call);
     }
@@ -105,8 +107,10 @@ export class Pieces {
   /** Applies a piece, or holds it. `target`: the index of its call, or {@link NO_CALL}. */
   #put(target: number | undefined, apply: () => void): void {
     const open = this.#waited;
-    if (open !== undefined && open.index !== target) this.#held.add(target, apply);
-    else {
+    if (open !== undefined && open.index !== target) {
+      this.#kept.hold();
+      this.#held.add(target, apply);
+    } else {
       apply();
       this.#release();
     }
@@ -124,6 +128,7 @@ export class Pieces {
       const open = this.#waited;
       const apply = open === undefined ? this.#held.take() : this.#held.takeOf(open.index);
       if (apply === undefined) return;
+      this.#kept.release(1);
       apply();
     }
   }

@@ -9,4 +9,4 @@ export {
   present,
   textIn,
 } from "../members.ts";
-export { objectsOf } from "../reply.ts";
+export { objectsOf, readObjects } from "../reply.ts";

@@ -8,3 +8,5 @@ export {
   mediaText,
   textOrBlocks,
 } from "../request/reference-shape.ts";
+export { checkChunk, KeptOfStream } from "../reply-bounds.ts";
+export { checkArguments } from "../../json/bounds/call-arguments.ts";

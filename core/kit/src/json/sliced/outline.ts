@@ -18,6 +18,7 @@ export class Outline {
   readonly #limits: ShapeLimits;
   readonly #maxNodes: number;
   readonly #maxContainers: number;
+  readonly #maxNames: number;
   #containers = 0;
   /** The last bracket, comma or end of a string. */
   #mark = 0;
@@ -27,6 +28,7 @@ export class Outline {
     this.#limits = limits;
     this.#maxNodes = limits.maxNodes;
     this.#maxContainers = limits.maxContainers ?? Infinity;
+    this.#maxNames = limits.maxNames ?? Infinity;
   }
 
   /** Sets the place from which a run is measured. */
@@ -47,6 +49,13 @@ export class Outline {
     if (depth >= this.#limits.maxDepth) this.fault = "depth";
     // An array or an object directly in the outermost one counts as its member.
     if (depth !== 1) this.count();
+  }
+
+  /** Counts a value behind a comma of a list or an object. Returns false at a fault. */
+  countItem(open: OpenValue): boolean {
+    open.commas += 1;
+    if (open.isObject && open.commas >= this.#maxNames) this.fault ??= "names";
+    return this.count();
   }
 
   /** Counts a value. Returns false at a fault. */

@@ -6,7 +6,7 @@
 
 import type { Member, ShapeFault, ShapeLimits } from "../members.ts";
 import { pagedText, type PagedText, pageStart } from "../paged-text.ts";
-import { parseJson, type Revive } from "../parse.ts";
+import { parseJson, type ParseText } from "../parse.ts";
 import { Outline } from "./outline.ts";
 import { SlicedString } from "./string.ts";
 import { skipSpace, unexpected } from "./text.ts";
@@ -38,19 +38,14 @@ export interface Sliced {
 
 /**
  * The value of a text as `JSON.parse` returns it, and the offsets of `readMembers`. It yields where
- * other work may run. Throws a `SyntaxError`. `revive` is called for the values of each piece, and
- * for the piece: it may replace numbers, strings, booleans and null.
+ * other work may run. Throws a `SyntaxError`. `parse` reads each piece.
  */
 export function* parseInSlices(
   text: string | PagedText,
   limits: ShapeLimits,
-  revive?: Revive,
+  parse: ParseText = parseJson,
 ): Generator<void, Sliced, undefined> {
-  const parser = new SlicedParser(
-    typeof text === "string" ? pagedText(text) : text,
-    limits,
-    revive,
-  );
+  const parser = new SlicedParser(typeof text === "string" ? pagedText(text) : text, limits, parse);
   while (parser.walk()) yield;
   return parser;
 }
@@ -64,17 +59,17 @@ class SlicedParser implements Sliced {
   readonly #outline: Outline;
   #at = 0;
 
-  constructor(text: PagedText, limits: ShapeLimits, revive?: Revive) {
+  constructor(text: PagedText, limits: ShapeLimits, parse: ParseText) {
     this.#text = text;
     this.#string = new SlicedString(text);
-    this.#values = new OpenValues(text, revive);
+    this.#values = new OpenValues(text, parse);
     this.#outline = new Outline(text, limits);
     this.#at = skipSpace(text, 0);
     if (!this.#outline.reach(this.#at)) return;
     const first = text.charCodeAt(this.#at);
     // A value that is neither an array nor an object is one piece.
     if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {
-      this.value = parseJson(text.slice(0, text.length), revive);
+      this.value = parse(text.slice(0, text.length));
       this.#at = text.length;
     }
   }
@@ -185,7 +180,7 @@ class SlicedParser implements Sliced {
     this.#outline.pass(at);
     if (open.isOutermost) this.#outline.member(open, at);
     this.#values.comma(open, at);
-    return this.#outline.count();
+    return this.#outline.countItem(open);
   }
 
   /** Returns true at the end of the outermost value, and at a fault. */

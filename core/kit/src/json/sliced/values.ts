@@ -1,7 +1,7 @@
 /** The lists and objects whose end is not reached yet, and the parsed part of each. */
 
 import type { PagedText } from "../paged-text.ts";
-import { parseJson, putMember, type Revive } from "../parse.ts";
+import { parseJson, type ParseText, putMember } from "../parse.ts";
 import { CLOSE_BRACE, CLOSE_BRACKET, PIECE_CHARACTERS, skipSpace, unexpected } from "./text.ts";
 
 type Container = Record<string, unknown> | unknown[];
@@ -15,6 +15,8 @@ export interface OpenValue {
   from: number;
   /** The offset after the last comma of this level, or after the opening bracket. */
   itemStart: number;
+  /** Commas of this level so far. */
+  commas: number;
   /** The parsed part; `undefined` while the text is one piece. */
   value: Container | undefined;
   /** Set when a separately parsed value ends at `from`. */
@@ -30,11 +32,11 @@ export class OpenValues {
   /** The innermost open value. */
   innermost: OpenValue | undefined;
   readonly #open: OpenValue[] = [];
-  readonly #revive: Revive | undefined;
+  readonly #parseText: ParseText;
 
-  constructor(text: PagedText, revive?: Revive) {
+  constructor(text: PagedText, parse: ParseText) {
     this.#text = text;
-    this.#revive = revive;
+    this.#parseText = parse;
   }
 
   get depth(): number {
@@ -50,6 +52,7 @@ export class OpenValues {
       start,
       from,
       itemStart: from,
+      commas: 0,
       value: undefined,
       isBehindValue: false,
     };
@@ -116,6 +119,6 @@ export class OpenValues {
 
   #piece(open: OpenValue, from: number, end: number): Container {
     const piece = this.#text.slice(from, end);
-    return parseJson(open.isObject ? `{${piece}}` : `[${piece}]`, this.#revive) as Container;
+    return this.#parseText(open.isObject ? `{${piece}}` : `[${piece}]`) as Container;
   }
 }

@@ -133,7 +133,7 @@ export class ChunkRepairer {
   /** Arguments that a server sends as an object. */
   #text(given: JsonValue | undefined): string {
     const value = given ?? {};
-    return JSON.stringify(this.#exact?.of(value) ?? value);
+    return this.#exact?.written(value) ?? JSON.stringify(value);
   }
 
   #hasCalls({ index }: JsonObject): boolean {

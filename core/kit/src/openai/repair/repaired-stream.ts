@@ -11,6 +11,7 @@ import type {
 } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
 import { jsonIn } from "../../json/parse.ts";
+import { checkChunk } from "../../dialect/reply-bounds.ts";
 import { ChunkRepairer, type OwnFinishReasons } from "./chunk-repairs.ts";
 import { ThoughtRename } from "./thought-rename.ts";
 import { splitCalls } from "./split-calls.ts";
@@ -67,6 +68,8 @@ class RepairedTranslator implements StreamTranslator {
   }
 
   #chunk(event: UpstreamEvent, chunk: JsonObject, sink: StreamSink): void {
+    // Each call becomes a chunk of its own.
+    checkChunk(chunk);
     const repaired = this.#repairer.repair({ value: chunk, bytes: event.data });
     const { usage, ...content } = repaired;
     const choices = Array.isArray(repaired.choices) ? repaired.choices : undefined;

@@ -1,7 +1,13 @@
 /** Replies of OpenAI's Responses API as chat completions: whole ones. */
 
 import type { DecodedReply, JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
-import { chatReply, objectsOf, readJsonBody, type ReplyCall } from "../../dialect/reply.ts";
+import {
+  chatReply,
+  objectsOf,
+  readJsonBody,
+  readObjects,
+  type ReplyCall,
+} from "../../dialect/reply.ts";
 import type { FinishTable } from "../../dialect/finish.ts";
 import { isObject } from "../../json/narrow.ts";
 import { ExactValues } from "../../json/numbers/exact.ts";
@@ -21,11 +27,11 @@ export function decodeResponse(body: Uint8Array, request: ProviderRequest): Deco
   if (isObject(response.error)) throw readEmbeddedError(response.error);
   if (!Array.isArray(response.output)) throw invalidReply("has no output");
   if (response.status === "failed") throw readEmbeddedError({});
-  const items = objectsOf(response.output);
+  const items = readObjects(response.output);
   const exact = new ExactValues({ value: response, bytes: body });
-  const parts = items.flatMap((item) => (item.type === "message" ? objectsOf(item.content) : []));
+  const parts = items.flatMap((item) => (item.type === "message" ? readObjects(item.content) : []));
   const refusal = parts.map((part) => textIn(part.refusal)).join("");
-  const annotations = parts.flatMap((part) => objectsOf(part.annotations).flatMap(annotationOf));
+  const annotations = parts.flatMap((part) => readObjects(part.annotations).flatMap(annotationOf));
   const others = items.filter(isServers).map((item) => exact.of(item));
   const logprobs = logprobsOf(parts.flatMap((part) => objectsOf(part.logprobs)));
   return chatReply(request, {

@@ -1,0 +1,118 @@
+/** What a JSON text costs its readers, counted without parsing it. */
+
+import { QUOTE } from "../scan.ts";
+
+const BACKSLASH = 92;
+const COLON = 58;
+const COMMA = 44;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+
+/** How much of each a text may have. */
+export interface TextBounds {
+  readonly names: number;
+  /** Items of lists and members of objects, behind the first of each. */
+  readonly values: number;
+  readonly containers: number;
+  readonly depth: number;
+  /** Escapes in strings. */
+  readonly escapes: number;
+}
+
+/** What of a bound each name is, in words. */
+const WORDS: Readonly<Record<keyof TextBounds, string>> = {
+  names: "names of members",
+  values: "values",
+  containers: "lists and objects",
+  depth: "levels",
+  escapes: "escapes",
+};
+
+/**
+ * The first bound that texts exceed together, in words; `undefined` for none. It ends there. A text
+ * that is not JSON has some answer.
+ */
+export function excessOf(texts: readonly string[], bounds: TextBounds): string | undefined {
+  const counter = new TextCounter(bounds);
+  for (const text of texts) {
+    const found = counter.count(text);
+    if (found !== undefined) return `more than ${bounds[found]} ${WORDS[found]}`;
+  }
+  return undefined;
+}
+
+class TextCounter {
+  #text = "";
+  readonly #bounds: TextBounds;
+  #names = 0;
+  #values = 0;
+  #containers = 0;
+  #depth = 0;
+  #escapes = 0;
+  /** The next backslash at or behind the last string. */
+  #backslash = 0;
+
+  constructor(bounds: TextBounds) {
+    this.#bounds = bounds;
+  }
+
+  count(text: string): keyof TextBounds | undefined {
+    this.#text = text;
+    this.#depth = 0;
+    this.#backslash = next(text, "\\", 0);
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) {
+        at = this.#stringEnd(at + 1);
+        if (this.#escapes > this.#bounds.escapes) return "escapes";
+        continue;
+      }
+      const excess = this.#punctuation(code);
+      if (excess !== undefined) return excess;
+    }
+    return undefined;
+  }
+
+  #punctuation(code: number): keyof TextBounds | undefined {
+    const bounds = this.#bounds;
+    switch (code) {
+      case COLON:
+        return ++this.#names > bounds.names ? "names" : undefined;
+      case COMMA:
+        return ++this.#values > bounds.values ? "values" : undefined;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        if (++this.#depth > bounds.depth) return "depth";
+        return ++this.#containers > bounds.containers ? "containers" : undefined;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        this.#depth--;
+    }
+    return undefined;
+  }
+
+  /** The offset of a string's closing quote. `from` is behind its opening quote. */
+  #stringEnd(from: number): number {
+    const text = this.#text;
+    const quote = next(text, '"', from);
+    if (this.#backslash < from) this.#backslash = next(text, "\\", from);
+    if (this.#backslash > quote) return quote;
+    // A search for each of many escapes takes longer than a loop.
+    for (let at = this.#backslash; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) return at;
+      if (code !== BACKSLASH) continue;
+      at++;
+      if (++this.#escapes > this.#bounds.escapes) return at;
+    }
+    return text.length;
+  }
+}
+
+/** The offset of a character; the length of the text where there is none. */
+function next(text: string, character: string, from: number): number {
+  const at = text.indexOf(character, from);
+  return at < 0 ? text.length : at;
+}
