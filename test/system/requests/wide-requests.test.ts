@@ -139,6 +139,44 @@ describe("a request with many parts", () => {
     expect(long).toEqual([]);
   });
 
+  it.each(["chat/completions", "embeddings"])(
+    "of %s: an object of 21,000 members is refused",
+    async (path) => {
+      const value = { model: "openai", messages: [USER], input: "x", odd: named(21_000, {}) };
+      const body = JSON.stringify(value).replaceAll("{}", `"${"x".repeat(10)}"`);
+      const response = await fetch(`${gateway.publicUrl}/v1/${path}`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${gateway.masterKey}`,
+          "content-type": "application/json",
+        },
+        body,
+      });
+      expect([response.status, await response.text()]).toEqual([
+        400,
+        expect.stringContaining("an object with more than 20000 members"),
+      ]);
+    },
+  );
+
+  it("with arguments of 30,000 members is refused where they are read", async () => {
+    const values = Object.fromEntries(times(30_000, (index) => [`p${index}`, index]));
+    const asked = { ...call(0), function: { name: "f", arguments: JSON.stringify(values) } };
+    const messages = [
+      USER,
+      { role: "assistant", content: null, tool_calls: [asked] },
+      result("call-0"),
+    ];
+    for (const model of PROVIDERS) {
+      const text = await (await chat(gateway, { model, messages })).text();
+      const isRead = model !== "openai";
+      expect([
+        model,
+        text.includes("messages[1].tool_calls[0].function.arguments must be smaller"),
+      ]).toEqual([model, isRead]);
+    }
+  });
+
   it("beyond 25,000 lists and objects is refused", async () => {
     const response = await chat(gateway, { model: "openai", messages: times(26_000, () => USER) });
     expect([response.status, await response.text()]).toEqual([

@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";
 import { parseExact } from "../json/numbers/exact.ts";
-import { checkArguments } from "../json/bounds/call-arguments.ts";
+import { excessOfArguments } from "../json/bounds/call-arguments.ts";
 import { parseJson, putMember } from "../json/parse.ts";
 
 type Present<Members> = { [Name in keyof Members]?: Exclude<Members[Name], undefined> };
@@ -31,11 +31,10 @@ export function parseObject(text: string): JsonObject | undefined {
 /**
  * The same for the arguments of a call, to be written again. `JSON.stringify` writes each number
  * with the value that the text has. A number that no double holds is an object of `JSON.rawJSON`.
- * Throws `upstream_invalid_response` for arguments that hold too much: those of requests are
- * bounded before.
+ * `undefined` as well for a text that holds too much for one turn of the event loop.
  */
 export function parseExactObject(text: string): JsonObject | undefined {
-  checkArguments(text);
+  if (excessOfArguments(text) !== undefined) return undefined;
   return objectBy(parseExact, text);
 }
 

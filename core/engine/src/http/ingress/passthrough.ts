@@ -20,7 +20,14 @@ import {
 import type { ExtendedRequest } from "./extended.ts";
 import { refuseOtherReadings, refuseRepeatedMembers } from "./refused-members.ts";
 import { type NativePart, takeNativeFields } from "./gateway-fields/gateway-fields.ts";
-import { LIMITS, MAX_MEMBERS, runTooLong, tooManyMembers } from "./bytes/json.ts";
+import {
+  LIMITS,
+  MAX_MEMBERS,
+  MAX_NAMES,
+  runTooLong,
+  tooManyMembers,
+  tooManyNames,
+} from "./bytes/json.ts";
 import { LARGE_BYTES } from "./bytes/stages.ts";
 
 /** A body of another content type is checked for JSON up to this size. A larger one is a file. */
@@ -139,7 +146,7 @@ function parsed(text: string, limits: ShapeLimits): Sliced {
 
 function* sliced(text: string, limits: ShapeLimits): Stages.Of<Sliced> {
   try {
-    return yield* parseInSlices(text, { ...limits, maxMembers: MAX_MEMBERS });
+    return yield* parseInSlices(text, { ...limits, maxMembers: MAX_MEMBERS, maxNames: MAX_NAMES });
   } catch {
     return { value: undefined, members: [], nodes: 0, fault: undefined };
   }
@@ -155,6 +162,7 @@ function parse(text: string): unknown {
 
 function tooMuch(fault: ShapeFault, maxNodes: number): GatewayError {
   if (fault === "members") return tooManyMembers();
+  if (fault === "names") return tooManyNames();
   if (fault === "run") return runTooLong();
   const what =
     fault === "depth"

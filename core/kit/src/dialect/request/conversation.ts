@@ -16,6 +16,7 @@ import {
   type ThinkingPart,
 } from "./parts.ts";
 import { inGivenOrder } from "./content-order.ts";
+import { excessOfArguments } from "../../json/bounds/call-arguments.ts";
 import { parseExactObject } from "../members.ts";
 import { invalidField, type Refuse } from "../refusal.ts";
 
@@ -218,7 +219,7 @@ function readCalls(message: JsonObject, path: string, seen: Seen): CallPart[] {
         path: `${path}.function_call`,
         id: legacyId(name, seen),
         name,
-        ...readArguments(legacy.arguments),
+        ...readArguments(legacy.arguments, `${path}.function_call`),
       },
     ];
   }
@@ -235,7 +236,7 @@ function readCalls(message: JsonObject, path: string, seen: Seen): CallPart[] {
       path: at,
       id: call.id,
       name,
-      ...readArguments(call.function.arguments),
+      ...readArguments(call.function.arguments, `${at}.function`),
       ...cacheMarker(call),
       ...givenBack(call),
     };
@@ -253,9 +254,14 @@ function legacyId(name: string, { legacy }: Seen): string {
   return `function_${name}_${legacy.get(name) ?? 0}`;
 }
 
-function readArguments(value: JsonValue | undefined): Pick<CallPart, "arguments" | "input"> {
+function readArguments(
+  value: JsonValue | undefined,
+  path: string,
+): Pick<CallPart, "arguments" | "input"> {
   const text = typeof value === "string" ? value : isObject(value) ? JSON.stringify(value) : "";
   if (text.trim() === "") return { arguments: text, input: {} };
+  const excess = excessOfArguments(text);
+  if (excess !== undefined) throw invalidField(`${path}.arguments`, `smaller: they have ${excess}`);
   // The model may have written invalid JSON. Its next turn must still see it.
   return { arguments: text, input: parseExactObject(text) ?? { invalid_arguments: text } };
 }
