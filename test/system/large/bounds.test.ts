@@ -97,11 +97,15 @@ describe("an event of a stream", () => {
       chunk({ tool_calls: times(8_000, (index) => call(index)) }),
       "more than 1024 items of tool_calls",
     ],
-    ["60,000 names", chunk({ content: "x", odd: named(60_000) }), "50000 names of members"],
     [
-      "60,000 lists",
-      chunk({ content: "x", odd: times(60_000, () => []) }),
-      "50000 lists and objects",
+      "60,000 names",
+      chunk({ content: "x", odd: named(60_000) }),
+      "50000 different names of members",
+    ],
+    [
+      "500,000 lists",
+      chunk({ content: "x", odd: times(500_000, () => []) }),
+      "400000 lists and objects",
     ],
     ["two million characters", chunk({ content: "ab ".repeat(700_000) }), "1048576 characters"],
     ["a million escapes", chunk({ content: "\n".repeat(1_000_000) }), "524288 escapes"],
@@ -122,13 +126,17 @@ describe("an event of a stream", () => {
     }
   });
 
-  it("with an image of four megabytes, or 500 calls, is served", async () => {
+  it("with an image of four megabytes, 500 calls, or many log probabilities is served", async () => {
     const images = [
       { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(4_000_000)}` } },
     ];
+    const token = { token: "word", logprob: -0.5, bytes: [119, 111, 114, 100] };
+    const content = times(2_000, () => ({ ...token, top_logprobs: times(20, () => token) }));
+    const [choice] = chunk({ content: "word" })["choices"] as JsonObject[];
     for (const event of [
       chunk({ images }),
       chunk({ tool_calls: times(500, (index) => call(index)) }),
+      { ...chunk({}), choices: [{ ...choice, logprobs: { content } }] },
     ]) {
       stream(eventOf(event));
       const text = await ask("chat", "openai", true);

@@ -13,9 +13,11 @@ export const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024;
 /** Smaller events are not counted: they hold less than each bound. */
 const SMALL_CHARACTERS = 65_536;
 const BOUNDS: TextBounds = {
+  // The last event of the Responses API repeats all log probabilities of a text.
+  members: 400_000,
   names: 50_000,
-  values: 200_000,
-  containers: 50_000,
+  values: 1_000_000,
+  containers: 400_000,
   depth: 128,
   escapes: 524_288,
 };

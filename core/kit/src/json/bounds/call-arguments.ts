@@ -4,6 +4,7 @@ import { GatewayError, type JsonValue } from "@sluice/contract";
 import { excessOf, type TextBounds } from "./counted.ts";
 
 const BOUNDS: TextBounds = {
+  members: 25_000,
   names: 25_000,
   values: 100_000,
   containers: 25_000,
@@ -11,9 +12,10 @@ const BOUNDS: TextBounds = {
   escapes: 1_048_576,
 };
 const REREAD_BOUNDS: TextBounds = {
+  members: 100_000,
   names: 50_000,
-  values: 100_000,
-  containers: 50_000,
+  values: 200_000,
+  containers: 100_000,
   depth: 128,
   escapes: 1_048_576,
 };
@@ -40,7 +42,7 @@ export function checkInput(input: JsonValue): void {
     if (typeof next !== "object" || next === null) continue;
     const items = (Array.isArray(next) ? next : Object.values(next)) as readonly JsonValue[];
     left -= items.length * (Array.isArray(next) ? 1 : NAME_VALUES);
-    if (left < 0) throw tooMuch(`more than ${BOUNDS.names} members or ${BOUNDS.values} values`);
+    if (left < 0) throw tooMuch(`more than ${BOUNDS.members} members or ${BOUNDS.values} values`);
     for (const item of items) if (typeof item === "object" && item !== null) found.push(item);
   }
 }
@@ -60,7 +62,7 @@ export function checkReread(text: string): void {
 }
 
 /** A member takes as long as so many items of a list. */
-const NAME_VALUES = BOUNDS.values / BOUNDS.names;
+const NAME_VALUES = BOUNDS.values / BOUNDS.members;
 
 function tooMuch(excess: string): GatewayError {
   return new GatewayError(

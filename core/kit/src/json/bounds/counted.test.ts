@@ -4,6 +4,7 @@ import { amount } from "@sluice/testing";
 import { excessOf, type TextBounds } from "./counted.ts";
 
 const UNBOUNDED: TextBounds = {
+  members: Infinity,
   names: Infinity,
   values: Infinity,
   containers: Infinity,
@@ -12,23 +13,29 @@ const UNBOUNDED: TextBounds = {
 };
 
 /** What a value has, counted in the value itself. */
-function countsOf(value: unknown, depth = 1): { [Name in keyof TextBounds]: number } {
-  const counts = { names: 0, values: 0, containers: 0, depth: 0, escapes: 0 };
+function countsOf(
+  value: unknown,
+  depth = 1,
+  seen = new Set<string>(),
+): { [Name in keyof TextBounds]: number } {
+  const counts = { members: 0, names: 0, values: 0, containers: 0, depth: 0, escapes: 0 };
   if (typeof value === "string") counts.escapes = escapesOf(value);
   if (typeof value !== "object" || value === null) return counts;
   const names = Array.isArray(value) ? [] : Object.keys(value);
   const items: unknown[] = Object.values(value);
-  counts.names = names.length;
+  counts.members = names.length;
+  for (const name of names) seen.add(name);
   counts.values = Math.max(0, items.length - 1);
   counts.containers = 1;
   counts.depth = depth;
   for (const name of names) counts.escapes += escapesOf(name);
   for (const item of items) {
-    const below = countsOf(item, depth + 1);
-    for (const name of ["names", "values", "containers", "escapes"] as const)
+    const below = countsOf(item, depth + 1, seen);
+    for (const name of ["members", "values", "containers", "escapes"] as const)
       counts[name] += below[name];
     counts.depth = Math.max(counts.depth, below.depth);
   }
+  counts.names = seen.size;
   return counts;
 }
 
@@ -42,7 +49,7 @@ const value = fc.oneof(
 );
 
 describe("excessOf", () => {
-  it.each(["names", "values", "containers", "depth", "escapes"] as const)(
+  it.each(["members", "names", "values", "containers", "depth", "escapes"] as const)(
     "finds what a text has more of than the bound: %s",
     (name) => {
       fc.assert(
