@@ -173,19 +173,23 @@ export class Blocks {
   }
 
   #push(kind: Block["kind"], start: JsonObject): Block {
-    const block: Block = {
-      kind,
-      start,
-      deltas: [],
-      text: "",
-      isClosed: kind === "whole",
-      isSigned: false,
-      object: kind === "tool_use" ? new Members.ObjectText() : undefined,
-    };
+    const block = newBlock(kind, start);
     this.#blocks.push(block);
     if (kind === "thinking") this.#thoughts.begin(block);
     return block;
   }
+}
+
+function newBlock(kind: Block["kind"], start: JsonObject): Block {
+  return {
+    kind,
+    start,
+    deltas: [],
+    text: "",
+    isClosed: kind === "whole",
+    isSigned: false,
+    object: kind === "tool_use" ? new Members.ObjectText() : undefined,
+  };
 }
 
 /** Whether the signed thoughts of a delta are a text. */
