@@ -23,7 +23,7 @@ export { wireFixture } from "./upstream/fixture.ts";
 export { DEFAULT_TEXT, GARBAGE } from "./upstream/script.ts";
 export type * from "./upstream/script.ts";
 
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 
 /** A running test upstream. Each has its own port, scripts and ledger. */
 export interface Upstream {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const workspace = createWorkspace({
     baseUrl: upstream.baseUrl,
     balance: NEVER_EJECTS,
-    provider: "timeouts: { first_byte: 300ms, idle: 300ms }",
+    provider: "timeouts: { first_byte: 1500ms, idle: 1500ms }",
     providers: [
       'dead: { use: openai, api_key: "${env:OPENAI_API_KEY}", base_url: "http://127.0.0.1:1/v1" }',
     ],

@@ -89,8 +89,8 @@ describe.skipIf(!hasRedis)("limits on Redis", () => {
   });
   beforeEach(() => upstream.reset());
   afterAll(async () => {
-    await Promise.all(gateways.map((gateway) => gateway.dispose()));
-    for (const workspace of workspaces) workspace.remove();
+    await Promise.all(gateways.splice(0).map((gateway) => gateway.dispose()));
+    for (const workspace of workspaces.splice(0)) workspace.remove();
     await Promise.all([upstream?.close(), proxy?.close()]);
     const keys = (await adminCommand("KEYS", `${PREFIX}*`)) as readonly string[];
     if (keys.length > 0) await adminCommand("DEL", ...keys);

@@ -99,7 +99,7 @@ describe.skipIf(!hasRedis)("two gateways on one Redis", () => {
   beforeEach(() => upstream.reset());
   afterAll(async () => {
     await Promise.all([one?.dispose(), other?.dispose()]);
-    for (const workspace of workspaces) workspace.remove();
+    for (const workspace of workspaces.splice(0)) workspace.remove();
     await upstream?.close();
     const keys = (await adminCommand("KEYS", `${PREFIX}*`)) as readonly string[];
     if (keys.length > 0) await adminCommand("DEL", ...keys);

@@ -72,6 +72,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 }
 
 beforeAll(async () => {
+  streams.length = 0;
+  shared.isRead = Promise.withResolvers();
+  shared.isOver = Promise.withResolvers();
   server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   gateway = await startGateway({

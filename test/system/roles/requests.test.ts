@@ -12,6 +12,8 @@ const viewers: (readonly [caller: Caller, sees: readonly string[]])[] = [];
 beforeAll(async () => {
   tenants = await startTenants();
   for (const id of ["o1", "o2"]) await tenants.organization(id);
+  made.clear();
+  viewers.length = 0;
   await tenants.team("t1", "o1");
   await tenants.team("t2", "o1");
   await tenants.team("t3", "o2");

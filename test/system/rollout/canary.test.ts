@@ -50,6 +50,7 @@ beforeAll(async () => {
   };
   gateway = await startGateway(options);
   good = readFileSync(gateway.configPath, "utf8");
+  keys.length = 0;
   for (let index = 0; index < KEYS; index += 1)
     keys.push((await createKey(gateway, { key_alias: `key-${index}` })).key);
 });

@@ -11,7 +11,7 @@ const STEP_MS = 5;
 export async function eventually<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
-  deadlineMs = 20_000,
+  deadlineMs = 60_000,
 ): Promise<T> {
   const untilMs = Date.now() + deadlineMs;
   for (;;) {

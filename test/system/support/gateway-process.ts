@@ -14,7 +14,7 @@ import { createWorkspace, type Workspace, type WorkspaceOptions } from "./worksp
 const COMMAND = new URL("../../../core/cli/bin/sluice.js", import.meta.url).pathname;
 const LISTENS = /Sluice listens on (\S+), for administration on ([^\s"]+)\.(?:"|$)/m;
 const START_MS = 60_000;
-const STOP_MS = 20_000;
+const STOP_MS = 60_000;
 /** A gateway that does not stop in this time at the end of a test is killed. */
 const STOPPED_MS = 2_000;
 
