@@ -12,6 +12,7 @@ import {
   readFailure,
   readJsonBody,
   readJsonEvent,
+  Reference,
   tokenCount,
   type ToolNames,
   upstreamError,
@@ -92,36 +93,18 @@ export function decodeMessage(
     usage: readUsage(isObject(message.usage) ? message.usage : {}),
     message: {
       ...(citations.length === 0 ? {} : { citations }),
-      ...contentOrder(blocks),
+      ...Reference.contentOrder(blocks.map(partOf)),
       ...serverBlocks(blocks, exact),
     },
     choice: stopSequence(message.stop_sequence),
   });
 }
 
-/** Kinds of blocks in the order in which the members of a message stand for them. */
-const KINDS = ["thinking", "text", "provider", "tool_use"] as const;
-
-/** `content_blocks`, where the order is not that of the members: the client must return it so. */
-function contentOrder(blocks: readonly JsonObject[]): JsonObject {
-  const counts = { thinking: 0, text: 0, provider: 0, tool_use: 0 };
-  const kinds = blocks.map(kindOf);
-  const isUsual = kinds.every(
-    (kind, at) => KINDS.indexOf(kind) >= KINDS.indexOf(kinds[at - 1] ?? "thinking"),
-  );
-  if (isUsual) return {};
-  const order = blocks.map((block, at): JsonObject => {
-    const type = kinds[at] ?? "text";
-    return type === "text"
-      ? { type, length: Members.textIn(block.text)?.length ?? 0 }
-      : { type, index: counts[type]++ };
-  });
-  return { content_blocks: order };
-}
-
-function kindOf({ type }: JsonObject): (typeof KINDS)[number] {
-  if (type === "text" || type === "tool_use") return type;
-  return type === "thinking" || type === "redacted_thinking" ? "thinking" : "provider";
+function partOf({ type, text }: JsonObject): Reference.ReplyPart {
+  if (type === "text") return { type, length: Members.textIn(text)?.length ?? 0 };
+  if (type === "tool_use") return { type };
+  const isThought = type === "thinking" || type === "redacted_thinking";
+  return { type: isThought ? "thinking" : "provider" };
 }
 
 /** Blocks of tools that the provider runs itself: no chat completion has a place for them. */

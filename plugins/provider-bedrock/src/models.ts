@@ -43,8 +43,13 @@ const CLAUDE: ModelTraits = { ...CONVERSE, takesOneSampling: true, refusesBlankS
 
 /** The traits of a model. An application's own profile may be Claude's. */
 export function traits(model: string): ModelTraits {
+  return mayBeClaude(model) ? CLAUDE : CONVERSE;
+}
+
+/** Whether a model is Claude, or a profile that may be one. */
+export function mayBeClaude(model: string): boolean {
   const base = baseModel(model);
-  return base.startsWith("anthropic.") || !base.includes(".") ? CLAUDE : CONVERSE;
+  return base.startsWith("anthropic.") || !base.includes(".");
 }
 
 /** Families and their features. A feature outside a row is unknown. */

@@ -10,6 +10,7 @@ import {
   Members,
   readJsonBody,
   readJsonEvent,
+  Reference,
   type ToolNames,
 } from "@sluice/kit/dialect";
 import { Native } from "@sluice/kit/passthrough";
@@ -79,10 +80,27 @@ export function decodeConverse(
     usage: Native.readUsage(reply),
     message: {
       ...(citations.length === 0 ? {} : { citations }),
+      ...orderOf(blocks),
       ...(others.length === 0 ? {} : { provider_blocks: others }),
     },
     choice: nativeMembers(reply),
   });
+}
+
+/** The order of a reply whose thoughts are all signed: the client must return it so. */
+function orderOf(blocks: readonly JsonObject[]): JsonObject {
+  const parts: Reference.ReplyPart[] = [];
+  for (const block of blocks) {
+    const { reasoningContent: thought, toolUse: call } = block;
+    if (thought !== undefined) {
+      if (!isObject(thought) || thinkingBlock(thought).length === 0) return {};
+      parts.push({ type: "thinking" });
+    } else if (call !== undefined) parts.push({ type: "tool_use" });
+    else if (block.text !== undefined || block.citationsContent !== undefined)
+      parts.push({ type: "text", length: textOf(block).length });
+    else parts.push({ type: "provider" });
+  }
+  return Reference.contentOrder(parts);
 }
 
 const KNOWN_BLOCKS = new Set(["text", "toolUse", "reasoningContent", "citationsContent"]);

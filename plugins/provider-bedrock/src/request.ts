@@ -15,7 +15,7 @@ import {
 import { isObject, type Stages } from "@sluice/kit";
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { cachePoint, createBlockWriter } from "./blocks.ts";
-import { cachePoints, isNova, supports } from "./models.ts";
+import { cachePoints, isNova, mayBeClaude, supports } from "./models.ts";
 import { novaSchema, STRICT_SCHEMA } from "./schema-subset.ts";
 import { thoughtOf } from "./thinking.ts";
 
@@ -54,12 +54,14 @@ export function* converseBody(
   request: ProviderRequest,
   maxTokens: number | undefined,
 ): Stages.Of<ConverseCall> {
+  const { model } = request.target;
   const chat = yield* Chat.requestStages(request, {
     parameters: CHAT_PARAMETERS,
     native: NATIVE,
     needsTurn: true,
+    // Claude refuses signed thoughts in another order than its own.
+    ...(mayBeClaude(model) ? { keepsOrder: true } : {}),
   });
-  const { model } = request.target;
   const names = toolNames(request);
   const blocks = createBlockWriter(chat, model, names);
   const messages = yield* blocks.messages();

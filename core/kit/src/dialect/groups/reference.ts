@@ -10,3 +10,4 @@ export {
 } from "../request/reference-shape.ts";
 export { checkChunk, KeptOfStream } from "../reply-bounds.ts";
 export { checkArguments } from "../../json/bounds/call-arguments.ts";
+export { contentOrder, type ReplyPart } from "../reply-order.ts";
