@@ -255,7 +255,8 @@ function stop(event: JsonObject, blocks: Blocks, writer: ChunkWriter): void {
   if (block === undefined) return;
   const { value, json } = block;
   const key = String(event.index);
-  if (value.type === "tool_use") writer.callEnd(key);
+  // A compatible server may send the whole input with the beginning of the block.
+  if (value.type === "tool_use") writer.callEnd(key, JSON.stringify(value.input ?? {}));
   else if (value.type === "thinking") writer.thoughtEnd(key);
   else if (value.type === "redacted_thinking") writer.thinkingBlock(value);
   else if (value.type !== "text") {

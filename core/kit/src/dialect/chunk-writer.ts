@@ -146,9 +146,9 @@ export class ChunkWriter {
     if (form !== undefined) this.#output.sink.form?.(form);
   }
 
-  /** Ends a call. A call without streamed arguments gets the empty object. */
-  callEnd(key: string | number): void {
-    if (!this.#begunCalls.hasArguments(key)) this.callArguments(key, "{}");
+  /** Ends a call. A call without streamed arguments gets `whole`. */
+  callEnd(key: string | number, whole = "{}"): void {
+    if (!this.#begunCalls.hasArguments(key)) this.callArguments(key, whole);
   }
 
   /** Writes a whole call. */
