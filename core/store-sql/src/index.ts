@@ -6,7 +6,7 @@
 export { auditReads } from "./audit.ts";
 export { pruneAudit } from "./audit-prune.ts";
 export type { RefusalOf } from "./tenants/conflicts.ts";
-export { createKeyStore } from "./tenants/keys.ts";
+export { createKeyStore, toRecord as keyRecordOf } from "./tenants/keys.ts";
 export { createLeaseStore } from "./fleet/leases.ts";
 export { createInstanceStore } from "./fleet/instances.ts";
 export { createRolloutStore } from "./fleet/rollouts.ts";
@@ -14,5 +14,5 @@ export { createSessionStore } from "./sessions.ts";
 export { createTeamStore } from "./tenants/teams.ts";
 export { createTenantStore } from "./tenants/tenants.ts";
 export type { AnyTables, Place } from "./tenants/table.ts";
-export type { Schema } from "./schema.ts";
+export type { KeyTable, Schema } from "./schema.ts";
 export { StatementDriver, type StatementResult } from "./statement-driver.ts";

@@ -3,6 +3,7 @@
 import type {
   AuditEntry,
   AuditStore,
+  KeyRecord,
   LedgerStore,
   SessionStore,
   Store,
@@ -16,6 +17,8 @@ import {
   createSessionStore,
   createTeamStore,
   createTenantStore,
+  keyRecordOf,
+  type KeyTable,
   type Place,
   type Schema,
 } from "@sluice/store-sql";
@@ -42,6 +45,7 @@ import { createJobs } from "./jobs.ts";
 import { builderOf, type RecordWrites, runOn, transact } from "./statements.ts";
 import { MIGRATIONS } from "./schema/migrations.ts";
 import type { PostgresConfig } from "./config.ts";
+import { KeyLookups } from "./tenants/key-lookups.ts";
 import { refusalOf } from "./tenants/refusals.ts";
 
 /** Rows of sums that a process adds to. Two processes with one slot wait for each other at most. */
@@ -106,10 +110,15 @@ export async function open(
   const changes = createChangeLog(connections.changes);
   connections.onNotice = () => changes.wake();
   const recordWrites = { pool: writes, changes };
+  const records = {
+    reader,
+    writes: recordWrites,
+    lookups: new KeyLookups((digests) => findKeys(lookups, digests)),
+  };
   return {
     keep: async (name, value) => keepFact(connections, name, value),
-    ...recordsOf(reader, recordWrites),
-    audited: (entry) => recordsOf(reader, recordWrites, entry),
+    ...recordsOf(records),
+    audited: (entry) => recordsOf(records, entry),
     sessions: sessionsOf(connections),
     ...fleetStores(connections.writes),
     changes,
@@ -137,8 +146,27 @@ function auditOf(reader: Kysely<Schema>, writes: RecordWrites): Opened["audit"] 
 
 type Records = Pick<Opened, "keys" | "teams" | "tenants">;
 
+/** What records are read and written with. */
+interface RecordParts {
+  readonly reader: Kysely<Schema>;
+  readonly writes: RecordWrites;
+  readonly lookups: KeyLookups;
+}
+
+const BY_DIGESTS = `select * from virtual_key where digest = any($1::text[])
+  union select * from virtual_key where previous_digest = any($1::text[])`;
+
+/** The keys with one of some digests: one statement, however many. */
+async function findKeys(
+  pool: Connections["lookups"],
+  digests: readonly string[],
+): Promise<KeyRecord[]> {
+  const { rows } = await runOn(pool, { sql: BY_DIGESTS, parameters: [digests] });
+  return (rows as readonly KeyTable[]).map(keyRecordOf);
+}
+
 /** Keys, teams and tenants; with a line of the audit for each change. */
-function recordsOf(reader: Kysely<Schema>, writes: RecordWrites, audit?: AuditEntry): Records {
+function recordsOf({ reader, writes, lookups }: RecordParts, audit?: AuditEntry): Records {
   const writer = writerOf(writes, audit);
   const place: Place = {
     // A shape has the types of its table.
@@ -150,7 +178,10 @@ function recordsOf(reader: Kysely<Schema>, writes: RecordWrites, audit?: AuditEn
     refusalOf,
   };
   return {
-    keys: createKeyStore(place),
+    keys: {
+      ...createKeyStore(place),
+      findByDigest: (digest, other) => lookups.find(digest, other),
+    },
     teams: createTeamStore(place),
     tenants: createTenantStore(place),
   };

@@ -264,7 +264,8 @@ function rowOf(key: KeyRecord): Partial<KeyTable> {
   };
 }
 
-function toRecord(row: KeyTable): KeyRecord {
+/** A row of the table of keys as a record. */
+export function toRecord(row: KeyTable): KeyRecord {
   return {
     id: row.id,
     digest: row.digest,
