@@ -5,6 +5,7 @@
 import { type JsonObject, errorReason } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import type { AdminOptions } from "./admin-place.ts";
+import { withCommands } from "./command-names.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { type Reply, sendRequest } from "./send-request.ts";
 
@@ -77,5 +78,5 @@ function refusal(url: string, status: number, answer: unknown): CommandError {
       `The gateway at ${url} has another master key: set SLUICE_MASTER_KEY to it.`,
     );
   }
-  return new CommandError(EXIT.findings, error["message"]);
+  return new CommandError(EXIT.findings, withCommands(error["message"]));
 }

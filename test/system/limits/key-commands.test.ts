@@ -327,3 +327,22 @@ describe("a command that fails", () => {
     expect(seen).not.toContain("/moved");
   });
 });
+
+it("names commands, and the budget or organization that is missing", async () => {
+  expect((await sluice(["keys", "revoke", "absent"])).error).toContain(
+    "None of the keys exists. `sluice keys list` lists the keys.",
+  );
+  expect((await sluice(["explain", "absent"])).error).toContain("`sluice requests` lists");
+  expect((await sluice(["deployments", "reset", "absent"])).error).toContain(
+    "`sluice deployments` lists",
+  );
+  expect((await sluice(["keys", "create", "--team", "absent"])).error).toContain(
+    "Make it with `sluice teams create`.",
+  );
+  expect((await sluice(["keys", "create", "--budget", "5"])).error).toBe(
+    'The budget "5" does not exist. An amount of money is max_budget.\n',
+  );
+  expect((await sluice(["keys", "create", "--organization", "absent"])).error).toContain(
+    'The organization "absent" does not exist.',
+  );
+});

@@ -24,21 +24,19 @@ export function graceEnd({ grace_period: grace = null }: JsonObject, nowMs: numb
 }
 
 /** The refusal of a key that the store did not take. */
-export function keyConflict(
-  outcome: KeyConflict,
-  { alias, teamId }: Changes["members"],
-): GatewayError {
+export function keyConflict(outcome: KeyConflict, members: Changes["members"]): GatewayError {
+  const { alias, teamId } = members;
   if (outcome === "no-team") {
     return invalid(
       "team_id",
       `The team ${JSON.stringify(teamId)} does not exist. Make it with POST /team/new or \`sluice teams create\`.`,
     );
   }
-  if (outcome === "missing" || outcome === "border") {
-    const why = outcome === "missing" ? "does not exist" : "is not that of its team";
+  if (outcome === "missing") return missingOwner(members);
+  if (outcome === "border") {
     return invalid(
       "organization_id",
-      `The organization of the key, or its budget or the organization of that, ${why}.`,
+      "The organization of the key, or that of its budget, is not that of its team.",
     );
   }
   if (outcome === "imported" || typeof alias !== "string") return existingKey();
@@ -46,4 +44,24 @@ export function keyConflict(
     "key_alias",
     `Another key has the alias ${JSON.stringify(alias)}. Choose an alias that no key has.`,
   );
+}
+
+/** The refusal of a key whose budget or organization does not exist. */
+function missingOwner({ budgetId, organizationId }: Changes["members"]): GatewayError {
+  const budget = `the budget ${JSON.stringify(budgetId)}`;
+  const organization = `the organization ${JSON.stringify(organizationId)}`;
+  // An id may be the amount that was meant.
+  const amount = Number.isNaN(Number(budgetId)) ? "" : " An amount of money is max_budget.";
+  if (typeof budgetId !== "string")
+    return invalid("organization_id", `${capitalized(organization)} does not exist.`);
+  if (typeof organizationId !== "string")
+    return invalid("budget_id", `${capitalized(budget)} does not exist.${amount}`);
+  return invalid(
+    "organization_id",
+    `${capitalized(organization)}, or ${budget}, does not exist.${amount}`,
+  );
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
