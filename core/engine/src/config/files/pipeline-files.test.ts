@@ -66,6 +66,19 @@ describe("pipelines", () => {
     ]);
   });
 
+  it("of a list stand in for shipped ones with the other ending; two of one folder do not", () => {
+    using folder = new TestFolder({
+      "gateway.yaml": `pipelines: [shipped, mine]\n${MODELS}`,
+      "mine/chat.yml": "version: 1\n",
+      "mine/extra.yaml": "version: 1\n",
+      "mine/extra.yml": "version: 1\n",
+    });
+    const places = placesOf(open(folder));
+    expect(places["chat.yaml"]).toBeUndefined();
+    for (const name of ["chat.yml", "extra.yaml", "extra.yml"])
+      expect(places[name]).toBe(join(folder.path, "mine"));
+  });
+
   it("of a named folder that is gone are a finding, not the shipped ones", () => {
     for (const named of ["mine", "[shipped, mine]"]) {
       using folder = new TestFolder({ "gateway.yaml": `pipelines: ${named}\n${MODELS}` });

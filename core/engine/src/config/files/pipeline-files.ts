@@ -16,16 +16,21 @@ export interface PipelineFiles {
 
 /**
  * The files of the folders that `pipelines` names: one folder, or a list in which `shipped` stands
- * for the shipped pipelines and a later file takes the place of an earlier one of its name. Without
+ * for the shipped pipelines and a later file takes the place of an earlier one of its name, whether
+ * it ends with `.yaml` or `.yml`. Without
  * it: those of the usual folder, or, where there is none, the shipped ones. `home` is the folder of
  * the gateway file.
  */
 export function pipelineFiles(named: unknown, home: string, source: ConfigSource): PipelineFiles {
   const folders = foldersOf(named, home, source);
   const listed = folders.map((folder) => ({ folder, ...listFolder(folder, source) }));
-  const byName = new Map(
-    listed.flatMap(({ files }) => files).map((file) => [basename(file), file] as const),
-  );
+  const byName = new Map<string, string>();
+  for (const { folder, files } of listed) {
+    const names = new Set(files.map(stemOf));
+    for (const [name, file] of byName)
+      if (dirname(file) !== folder && names.has(stemOf(file))) byName.delete(name);
+    for (const file of files) byName.set(basename(file), file);
+  }
   const own = folders.filter((folder) => folder !== SHIPPED_PIPELINES);
   return {
     files: [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, file]) => file),
@@ -33,6 +38,11 @@ export function pipelineFiles(named: unknown, home: string, source: ConfigSource
     folders: own.length === 0 && named === undefined ? [usualFolder(home)] : own,
     faults: listed.flatMap(({ folder, fault }) => (fault === undefined ? [] : [{ folder, fault }])),
   };
+}
+
+/** A file's name without its ending. */
+function stemOf(file: string): string {
+  return basename(file).replace(/\.ya?ml$/, "");
 }
 
 function foldersOf(named: unknown, home: string, source: ConfigSource): readonly string[] {

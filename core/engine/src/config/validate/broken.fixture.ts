@@ -188,6 +188,41 @@ export const brokenCases: readonly BrokenCase[] = [
     ],
   },
   {
+    title: "a step whose name is a key",
+    files: pipeline("[auth, provider]", "[auth, retry: { attempts: 2 }, provider]"),
+    findings: [
+      "pipelines/chat.yaml:5:15  `steps[1].retry` is a step's name, and stands as a key  write `- { use: retry, with: { … } }`",
+    ],
+  },
+  {
+    title: "an operation that is none, with faces",
+    files: {
+      "pipelines/chat.yaml": pipelineText
+        .replace("operation: chat", "operation: chats")
+        .replace(
+          "[POST /v1/chat/completions]",
+          "[{ route: POST /a, face: m }, { route: POST /b, face: m }]",
+        ),
+    },
+    findings: [
+      'pipelines/chat.yaml:4:12  `operation` is "chats"; it can be chat, embeddings, images, passthrough, models, spend, tokens, responses, embedding or image  did you mean `chat`?',
+    ],
+  },
+  {
+    title: "an operation without faces",
+    files: {
+      "pipelines/chat.yaml": pipelineText
+        .replace("operation: chat", "operation: spend")
+        .replace(
+          "[POST /v1/chat/completions]",
+          "[{ route: POST /a, face: m }, { route: POST /b, face: m }]",
+        ),
+    },
+    findings: [
+      "pipelines/chat.yaml:3:28  `routes[0].face` stands in a pipeline of the operation spend, whose requests have no face  remove it, or move the route to a pipeline of the operation chat, models, tokens or responses",
+    ],
+  },
+  {
     title: "two documents in a file",
     files: more("---\nversion: 1"),
     findings: [
@@ -895,7 +930,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "a step with options beside with",
     files: pipeline("[auth, provider]", "[{ use: retry, attempts: 2 }, provider]"),
     findings: [
-      "pipelines/chat.yaml:5:23  `steps[0].attempts` is not a known key  remove it; the keys here are use, with, when, mode, on_error, timeout, active",
+      "pipelines/chat.yaml:5:23  `steps[0].attempts` is not a known key  move it: `with: { attempts: … }`",
     ],
   },
   {

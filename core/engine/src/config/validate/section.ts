@@ -28,8 +28,15 @@ export function checkSection(
   base: Path,
   schema: JsonSchema,
   value?: unknown,
+  elsewhere?: Elsewhere,
 ): Finding[] {
-  return checkInPlace(resolved, base, schema, value ?? valueAtPath(resolved.value, base));
+  return checkInPlace(
+    resolved,
+    base,
+    schema,
+    value ?? valueAtPath(resolved.value, base),
+    elsewhere,
+  );
 }
 
 /** Checks a whole file, as `checkSection` does; `elsewhere` says where its unknown keys belong. */

@@ -161,7 +161,11 @@ function checkStep(pipeline: ResolvedDocument, definitions: Definitions, index: 
       }),
     ];
   }
-  const findings = checkSection(pipeline, path, stepSchema);
+  const asKey = stepAsKey(pipeline, path, step, definitions);
+  if (asKey !== undefined) return [asKey];
+  const findings = checkSection(pipeline, path, stepSchema, step, (at) =>
+    optionOf(step, String(at.at(-1)), definitions),
+  );
   const name = valueAtPath(step, ["use"]);
   const value = valueAtPath(step, ["with"]);
   // Options beside `with` are one slip; that `with` lacks them would be a second finding for it.
@@ -181,6 +185,32 @@ function checkStep(pipeline: ResolvedDocument, definitions: Definitions, index: 
     value,
   } as const;
   return [...findings, ...checkPlugin(pipeline, definitions, use)];
+}
+
+/** The finding of `- fallback: { max: 2 }`: a step's name is no key. */
+function stepAsKey(
+  pipeline: ResolvedDocument,
+  path: Path,
+  step: object,
+  definitions: Definitions,
+): Finding | undefined {
+  if (Object.hasOwn(step, "use")) return undefined;
+  const name = Object.keys(step).find((key) => definitions.has(`step/${key}`));
+  if (name === undefined) return undefined;
+  const at = [...path, name];
+  const message = `\`${formatPath(at)}\` is a step's name, and stands as a key`;
+  const fix = `write \`- { use: ${name}, with: { … } }\``;
+  return findingOf(pipeline, { path: at, on: "key", message, fix });
+}
+
+/** What to do about an option of a step that stands beside `with`. */
+function optionOf(step: object, key: string, definitions: Definitions): string | undefined {
+  const name = valueAtPath(step, ["use"]);
+  const options = definitions.get(`step/${String(name)}`)?.config;
+  const properties = valueAtPath(options, ["properties"]);
+  return isObject(properties) && Object.hasOwn(properties, key)
+    ? `move it: \`with: { ${key}: … }\``
+    : undefined;
 }
 
 /**
