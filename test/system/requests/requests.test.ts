@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { admin, chat, createKey, MESSAGES } from "../support/client.ts";
 import { type CommandHost, startCommandHost } from "../support/command-host.ts";
+import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { createWorkspace } from "../support/workspace.ts";
 
@@ -25,6 +26,7 @@ let host: CommandHost;
 const ids: string[] = [];
 
 beforeAll(async () => {
+  ids.length = 0;
   host = startCommandHost();
   gateway = await startGateway(createWorkspace());
   const { key } = await createKey(gateway, { key_alias: "app", models: ["echo"] });
@@ -39,6 +41,7 @@ beforeAll(async () => {
     await response.text();
     ids.unshift(response.headers.get("x-request-id") ?? "");
   }
+  await eventually("all rows", async () => (await list()).requests.length === ids.length);
 });
 afterAll(async () => {
   host?.close();
