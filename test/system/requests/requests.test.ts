@@ -41,7 +41,10 @@ beforeAll(async () => {
     await response.text();
     ids.unshift(response.headers.get("x-request-id") ?? "");
   }
-  await eventually("all rows", async () => (await list()).requests.length === ids.length);
+  await eventually("all rows", async () => {
+    const answer = await admin(gateway, "/requests");
+    return answer.ok && ((await answer.json()) as Page).requests.length === ids.length;
+  });
 });
 afterAll(async () => {
   host?.close();

@@ -292,17 +292,25 @@ async function bodyOf(ctx: Koa.Context): Promise<JsonObject> {
 }
 
 function writeFailure(ctx: Koa.Context, error: unknown, log: Log): void {
-  const known = isGatewayError(error);
-  if (!known) log.error("an admin request failed", { path: ctx.path, error });
-  const failure = known
-    ? error
-    : new GatewayError(
-        "internal_error",
-        "The gateway failed on this request. Its log has the cause.",
-      );
+  if (!isGatewayError(error)) log.error("an admin request failed", { path: ctx.path, error });
+  const failure = isGatewayError(error) ? error : failureOf(error);
   ctx.status = failure.status;
   for (const [name, value] of Object.entries(failure.headers ?? {})) ctx.set(name, value);
   if (failure.retryAfterMs !== undefined)
     ctx.set("retry-after", String(Math.max(1, Math.ceil(failure.retryAfterMs / 1_000))));
   ctx.body = { ...errorBody(failure), ...(failure instanceof DetailedError && failure.details) };
+}
+
+/** What a caller reads of an error that is none of the gateway's. */
+function failureOf(error: unknown): GatewayError {
+  // The reason of `AbortSignal.timeout`, which bounds what routes read.
+  if (error instanceof DOMException && error.name === "TimeoutError")
+    return new GatewayError(
+      "deadline_exceeded",
+      "The answer was not ready in time. Ask for less, or once more: the store is busy or away.",
+    );
+  return new GatewayError(
+    "internal_error",
+    "The gateway failed on this request. Its log has the cause.",
+  );
 }
