@@ -146,7 +146,10 @@ export function translateStream(
         const reply = readJsonEvent(data);
         checkReply(reply);
         report(reply);
-        const [candidate] = Members.readObjects(reply.candidates);
+        // A stream has one choice: what another candidate says is no part of it.
+        const candidate = Members.readObjects(reply.candidates).find(
+          ({ index = 0 }) => index === 0,
+        );
         if (candidate === undefined) return;
         writer.begin();
         const exact = new Members.ExactValues({ value: reply, bytes: data });

@@ -17,7 +17,8 @@ export function wholeResponse(
   state: ResponsesState,
   context: FaceContext,
 ): JsonObject {
-  const [choice = {}] = Members.objectsOf(reply.choices);
+  const choices = Members.objectsOf(reply.choices);
+  const choice = choices.find(({ index = 0 }) => index === 0) ?? choices[0] ?? {};
   const ending = endingOf(Members.textIn(choice.finish_reason) ?? "stop");
   const output = new Output(context, state, NO_EVENTS);
   const pieces = new Pieces(output);
