@@ -21,7 +21,7 @@ const DEFAULTS = [
 /** Gives V8 flags under which it compiles hot code sooner and grows with the load. */
 export function endStart(): void {
   // Code that was compiled under other flags is not taken from the cache: what this start compiled
-  // is written under its own. Without new code there is nothing to write.
+  // is written under its own. Most of it was written before the listeners opened.
   flushCompileCache();
   for (const flag of DEFAULTS) setFlagsFromString(flag);
 }

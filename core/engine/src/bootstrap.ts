@@ -65,6 +65,7 @@ export async function startProcess(options: StartOptions, start?: Start): Promis
     const admission: Admission = { phase: "serving" };
     // Before the first call needs it.
     undici();
+    options.onReady?.();
     const listeners = await openListeners(parts, admission, scope);
     // A start may take its time. A block delays clients only from here on.
     await parts.blockWatch.begin();

@@ -41,6 +41,11 @@ export interface StartOptions extends ConfigPlace {
   /** Absent: the process is the whole gateway. */
   readonly worker?: WorkerPlace;
   /**
+   * Called when all is ready, before connections of clients are accepted: for work that holds the
+   * event loop.
+   */
+  readonly onReady?: () => void;
+  /**
    * Called as soon as connections of clients are accepted: from then on a stop has to let requests
    * finish.
    */

@@ -1,6 +1,7 @@
 /** `sluice serve`: the gateway as a process, with its signals. */
 
 import cluster from "node:cluster";
+import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import {
   checkAddresses,
@@ -67,6 +68,8 @@ export async function serve({
     environment: process.env,
     log,
     mayUseLastGood: lastGood,
+    // The first start of a version writes for some tenths of a second.
+    onReady: flushCompileCache,
   };
   try {
     if (cluster.isWorker) {
