@@ -21,10 +21,12 @@ const make = ({ fails }, instance) => {
   if (fails === "create") throw new Error("the moon is not full");
   return { ...instance, start: async () => { if (fails === "start") throw new Error("the sun is up"); } };
 };
+const refuse = () => { throw new Error("it is never called"); };
+const provider = { capabilities: { operations: ["chat"], streaming: false, tools: false }, encode: refuse, decode: refuse, stream: refuse, error: refuse };
 const common = { name: "moody", stability: "experimental", summary: "Fails.", config };
 
 export default [
-  defineProvider({ ...common, create: (options) => make(options, { capabilities: { operations: ["chat"], streaming: false, tools: false } }) }),
+  defineProvider({ ...common, create: (options) => make(options, provider) }),
   defineGuardrail({ ...common, sample: () => "x", create: (options) => {
     const forbidden = options.fails === "sample" ? "y" : "x";
     const check = (text) => text === forbidden ? { kind: "block", reason: "moody/x" } : { kind: "allow" };
