@@ -146,10 +146,7 @@ export function translateStream(
         const reply = readJsonEvent(data);
         checkReply(reply);
         report(reply);
-        // A stream has one choice: what another candidate says is no part of it.
-        const candidate = Members.readObjects(reply.candidates).find(
-          ({ index = 0 }) => index === 0,
-        );
+        const candidate = firstCandidate(reply);
         if (candidate === undefined) return;
         writer.begin();
         const exact = new Members.ExactValues({ value: reply, bytes: data });
@@ -178,6 +175,11 @@ export function translateStream(
       },
     };
   });
+}
+
+/** A stream has one choice: what another candidate says is no part of it. */
+function firstCandidate({ candidates }: JsonObject): JsonObject | undefined {
+  return Members.readObjects(candidates).find(({ index = 0 }) => index === 0);
 }
 
 function checkReply(reply: JsonObject): void {
