@@ -36,6 +36,12 @@ const QUESTIONS = 16;
 export class Clock {
   #untilMs: number | undefined;
   #questions = 0;
+  readonly #between: number;
+
+  /** `between`: questions between two looks at the clock. One for items that take long. */
+  constructor(between = QUESTIONS) {
+    this.#between = between;
+  }
 
   isOver(): boolean {
     if (this.#untilMs === undefined) {
@@ -44,7 +50,7 @@ export class Clock {
       return false;
     }
     this.#questions += 1;
-    if (this.#questions < QUESTIONS) return false;
+    if (this.#questions < this.#between) return false;
     this.#questions = 0;
     if (performance.now() < this.#untilMs) return false;
     this.#untilMs = undefined;

@@ -43,6 +43,7 @@ export {
   BILLING,
   type Billing,
   CUSTOMER,
+  guardrailCounts,
   guardrailOutcomes,
   IS_JUDGED,
   IS_NATIVE,

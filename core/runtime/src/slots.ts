@@ -83,22 +83,48 @@ export const IS_JUDGED = defineSlot<true>("request is judged");
 /** Whether the last attempt got the client's own document, so that the face left nothing out. */
 export const IS_NATIVE = defineSlot<boolean>("attempt got the client's document");
 
-const OUTCOMES = defineSlot<GuardrailOutcome[]>("guardrail outcomes", {
+/** What guardrails did, each outcome once, and how often it came. */
+interface Outcomes {
+  readonly outcomes: GuardrailOutcome[];
+  readonly counts: number[];
+}
+
+const OUTCOMES = defineSlot<Outcomes>("guardrail outcomes", {
   inShadow: () => undefined,
 });
-const NO_OUTCOMES: readonly GuardrailOutcome[] = Object.freeze([]);
+const NO_OUTCOMES: Outcomes = Object.freeze({ outcomes: [], counts: [] });
 
-/** Records what a guardrail did, ids only. */
+/** Records what a guardrail did, ids only. A reply may have hundreds of thousands of edits. */
 export function recordGuardrail(exchange: Exchange, outcome: GuardrailOutcome): void {
-  const outcomes = OUTCOMES.get(exchange);
-  if (outcomes === undefined) OUTCOMES.set(exchange, [outcome]);
-  else outcomes.push(outcome);
+  let known = OUTCOMES.get(exchange);
+  if (known === undefined) OUTCOMES.set(exchange, (known = { outcomes: [], counts: [] }));
+  const { outcomes, counts } = known;
+  const at = outcomes.findIndex((one) => isSame(one, outcome));
+  if (at >= 0) counts[at]! += 1;
+  else {
+    outcomes.push(outcome);
+    counts.push(1);
+  }
+}
+
+function isSame(one: GuardrailOutcome, other: GuardrailOutcome): boolean {
+  return (
+    one.guardrail === other.guardrail &&
+    one.verdict === other.verdict &&
+    one.direction === other.direction &&
+    one.mode === other.mode
+  );
 }
 
 /**
- * The results of guardrails so far. A reply may be cached when, at the end, no guardrail blocked,
- * edited or failed.
+ * The results of guardrails so far, each once. A reply may be cached when, at the end, no guardrail
+ * blocked, edited or failed.
  */
 export function guardrailOutcomes(exchange: Pick<Exchange, "slots">): readonly GuardrailOutcome[] {
-  return OUTCOMES.get(exchange) ?? NO_OUTCOMES;
+  return (OUTCOMES.get(exchange) ?? NO_OUTCOMES).outcomes;
+}
+
+/** How often each of them came, in the same order. */
+export function guardrailCounts(exchange: Pick<Exchange, "slots">): readonly number[] {
+  return (OUTCOMES.get(exchange) ?? NO_OUTCOMES).counts;
 }

@@ -1,6 +1,6 @@
 /** The metrics of requests: one function that reads the exchange and its rows after the reply. */
 
-import { guardrailOutcomes } from "@sluice/runtime";
+import { guardrailCounts, guardrailOutcomes } from "@sluice/runtime";
 import type { Attempt, Counter, Histogram, Metrics, Model, SpendRow } from "@sluice/contract";
 import type { RouteOutline } from "../pipeline/compile.ts";
 import type { LiveExchange } from "../pipeline/exchange.ts";
@@ -65,8 +65,9 @@ export function createRequestMetrics(metrics: Metrics): RequestMetrics {
         const result = headers.get(CACHE_HEADER);
         if (result !== undefined) cache.with(result).add();
       }
-      for (const { guardrail, direction, verdict, mode } of guardrailOutcomes(exchange))
-        verdicts.with(guardrail, direction, verdict, mode).add();
+      const judged = guardrailOutcomes(exchange);
+      for (const [at, { guardrail, direction, verdict, mode }] of judged.entries())
+        verdicts.with(guardrail, direction, verdict, mode).add(guardrailCounts(exchange)[at]);
       if (rows !== undefined) {
         for (let index = 0; index < rows.length; index++)
           countRow(rows[index] as SpendRow, attempts[index], outline.operation);

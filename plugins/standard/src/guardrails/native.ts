@@ -21,7 +21,6 @@ import {
   checkTexts,
   nativeStream,
 } from "@sluice/runtime/guard";
-import { bodyTexts } from "@sluice/kit/guard";
 import {
   nativeFrame,
   type NativeFrame,
@@ -39,6 +38,7 @@ import type { ReplyConfig } from "./config.ts";
 import { beginning } from "./beginning.ts";
 import { primed } from "./prime.ts";
 import { markAttempt } from "./mark.ts";
+import { replyTexts } from "./reply-texts.ts";
 
 /** Maximum bytes of a whole native reply that are held for the check. */
 const MAX_WHOLE_BYTES = 8 * 1024 * 1024;
@@ -134,10 +134,7 @@ async function judgeJson(bytes: Buffer, options: BodyOptions): Promise<Uint8Arra
   const isMember = !isObject(value);
   const object = isMember ? `{"output":${text}}` : text;
   const document = documentOf(object);
-  const edits = await checkTexts(
-    bodyTexts(document.value, options.context.operation).texts,
-    options,
-  );
+  const edits = await checkTexts(replyTexts(document.value, options.context.operation), options);
   // The client must read the checked text. It may read invalid UTF-8 and duplicate members
   // differently.
   const isReadAlike = isUtf8(bytes) && !hasRepeatedMembers(object, document.value);
@@ -149,10 +146,7 @@ async function judgeJson(bytes: Buffer, options: BodyOptions): Promise<Uint8Arra
 
 async function judgeText(bytes: Buffer, options: BodyOptions): Promise<Uint8Array> {
   const document = writtenDocument({ output: bytes.toString("utf8") });
-  const edits = await checkTexts(
-    bodyTexts(document.value, options.context.operation).texts,
-    options,
-  );
+  const edits = await checkTexts(replyTexts(document.value, options.context.operation), options);
   if (edits.size === 0 && isUtf8(bytes)) return bytes;
   const { value } = await withTexts(document, edits, options.ending);
   return Buffer.from(String(value.output), "utf8");

@@ -3,7 +3,6 @@
  * dialect.
  */
 
-import { bodyTexts } from "@sluice/kit/guard";
 import {
   type BodyOptions,
   chatStream,
@@ -33,6 +32,7 @@ import { guardBytes } from "./native.ts";
 import { primed, readAlready } from "./prime.ts";
 import type { ReplyConfig } from "./config.ts";
 import { markAttempt } from "./mark.ts";
+import { replyTexts } from "./reply-texts.ts";
 
 /** The checked reply. Throws the error of a block before anything is written. */
 export async function guardReply(
@@ -58,7 +58,7 @@ export async function guardReply(
     case "whole": {
       // An embeddings reply holds numbers and no text.
       if (exchange.operation === "embeddings") return reply;
-      const { texts } = bodyTexts(reply.document.value, exchange.operation);
+      const texts = replyTexts(reply.document.value, exchange.operation);
       const edits = await checkTexts(
         texts.filter((text) => isReplyText(text, exchange.operation)),
         options,

@@ -41,7 +41,7 @@ export async function guardRequest(
     throw unreadable("body");
   const about = { exchange: exchange.id, operation, model };
   if (set.admits) await set.admit(Object.freeze({ ...about, stream, body: deepFreeze(body) }));
-  const { texts, opaque } = bodyTexts(body, operation, config.join);
+  const { texts, opaque } = bodyTexts(body, operation, config.join, tooManyTexts);
   if (opaque.length > 0 && config.unreadable !== "allow") throw unreadable(opaque[0] ?? "body");
   vault.avoid(texts.map(({ text }) => text));
   const context = { ...about, direction: "input" } as const;
@@ -64,6 +64,13 @@ function notesOf({ fields }: GatewayRequest, operation: Operation): BodyText[] {
   return texts
     .filter(({ parts }) => parts === undefined)
     .map((text) => ({ ...text, isFixed: true }));
+}
+
+function tooManyTexts(most: number): GatewayError {
+  return new GatewayError(
+    "invalid_json",
+    `The body has more than ${most} texts, which guardrails check.`,
+  );
 }
 
 /** The frozen body, so that no guardrail can change it. Later steps make copies in any case. */

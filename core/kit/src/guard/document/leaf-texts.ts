@@ -43,10 +43,28 @@ const PROTOCOL = /^[\w.:/+=-]*$/;
 const NUMBERED: ReadonlySet<TextPart> = new Set<TextPart>(["arguments", "tool", "documents"]);
 const MIN_NUMBER = 1_000_000;
 
+/** Maximum texts of a body that guardrails check: all are found in one turn of the event loop. */
+const MAX_TEXTS = 25_000;
+
+/** Makes the error of a body with more than so many texts. */
+export type TooMany = (most: number) => Error;
+
 /** Collects the texts of one body, and the places that cannot be read. */
 export class LeafTexts {
   readonly texts: BodyText[] = [];
   readonly opaque = new Set<string>();
+  readonly #tooMany: TooMany | undefined;
+
+  /** `tooMany`: thrown for more than `MAX_TEXTS`. Absent: any number is taken. */
+  constructor(tooMany?: TooMany) {
+    this.#tooMany = tooMany;
+  }
+
+  push(text: BodyText): void {
+    if (this.#tooMany !== undefined && this.texts.length >= MAX_TEXTS)
+      throw this.#tooMany(MAX_TEXTS);
+    this.texts.push(text);
+  }
 
   /**
    * Takes a string. `leaf`: the kind of its place; `undefined` where no dialect names the place.
@@ -129,7 +147,7 @@ export class LeafTexts {
     const plain = plainPercents(rest);
     if (plain !== rest) this.#add(rest, spot, FIXED);
     const write = (text: string): string => prefix + encodeURIComponent(text);
-    if (plain !== "") this.texts.push({ path: spot.path, part: "documents", text: plain, write });
+    if (plain !== "") this.push({ path: spot.path, part: "documents", text: plain, write });
   }
 
   /**
@@ -151,7 +169,7 @@ export class LeafTexts {
     if (!isText || !isPure) this.#unreadable(spot);
     const write = (edited: string): string =>
       prefix + Buffer.from(edited, "utf8").toString("base64");
-    if (text !== "") this.texts.push({ path: spot.path, part: "documents", text, write });
+    if (text !== "") this.push({ path: spot.path, part: "documents", text, write });
   }
 
   #unreadable({ path }: Spot): void {
@@ -168,11 +186,11 @@ export class LeafTexts {
       NUMBERED.has(part) ||
       (content === undefined && part !== "parameters" && part !== "tools" && part !== "content")
     )
-      this.texts.push({ path, part, text: String(value), isFixed: true, isBare: true });
+      this.push({ path, part, text: String(value), isFixed: true, isBare: true });
   }
 
   #add(text: string, { path, part }: Spot, how?: Partial<BodyText>): void {
-    if (text !== "") this.texts.push({ path, part, text, ...how });
+    if (text !== "") this.push({ path, part, text, ...how });
   }
 }
 

@@ -10,6 +10,7 @@ import { beginNow } from "../../transport/turns.ts";
 import { PathCopy } from "./at-path.ts";
 import type { BodyText } from "./body-text.ts";
 import { joinedMessages } from "./join.ts";
+import type { TooMany } from "./leaf-texts.ts";
 import { MEMBER_PARTS } from "./text-parts.ts";
 import { withoutTokens } from "./token-texts.ts";
 import { isUnreadable, readTools } from "./unreadable.ts";
@@ -31,14 +32,16 @@ export type JoinTexts = "blocks" | "messages";
 /**
  * The texts of a body. `operation` decides about a bare string: a text to embed, or a part of a
  * conversation. Consecutive blocks of text are listed again as one text. With `join: "messages"`,
- * all texts of a role are too.
+ * all texts of a role are too. `tooMany`: makes the error of a body with more texts than are found
+ * in one turn of the event loop. Absent: any number is found.
  */
 export function bodyTexts(
   body: JsonObject,
   operation: Operation,
   join: JoinTexts = "blocks",
+  tooMany?: TooMany,
 ): BodyTexts {
-  const walk = new Walk();
+  const walk = new Walk(tooMany);
   walk.names(body, "body", [], "parameters");
   for (const [name, member] of Object.entries(body)) {
     if (member === undefined) continue;

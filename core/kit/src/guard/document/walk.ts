@@ -9,7 +9,7 @@ import { isRawNumber } from "../../json/numbers/raw.ts";
 import type { JsonPath } from "./at-path.ts";
 import type { BodyText } from "./body-text.ts";
 import { isJoinable, joinedTexts } from "./join.ts";
-import { LeafTexts, type Spot } from "./leaf-texts.ts";
+import { LeafTexts, type Spot, type TooMany } from "./leaf-texts.ts";
 import { contentOf, leafOf, placeOf } from "./place-of.ts";
 import { type Content, MEMBERS, type PlaceName } from "./places.ts";
 import { INNER_PARTS, ROLE_PARTS } from "./text-parts.ts";
@@ -20,7 +20,11 @@ const MAX_DEPTH = 100;
 
 /** The walk over the objects and lists of one body. */
 export class Walk {
-  readonly #leaves = new LeafTexts();
+  readonly #leaves: LeafTexts;
+
+  constructor(tooMany?: TooMany) {
+    this.#leaves = new LeafTexts(tooMany);
+  }
 
   /** The texts in the order of the walk. */
   get texts(): BodyText[] {
@@ -54,7 +58,7 @@ export class Walk {
       if (members?.[name] === undefined && !PROTOCOL_NAMES.has(name))
         text += text === "" ? name : `\n${name}`;
     }
-    if (text !== "") this.texts.push({ path, part, text, isFixed: true });
+    if (text !== "") this.#leaves.push({ path, part, text, isFixed: true });
   }
 
   #value(value: JsonValue, key: string, content: Content | undefined, spot: Spot): void {

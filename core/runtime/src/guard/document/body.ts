@@ -21,6 +21,9 @@ import type { Vault } from "../vault.ts";
 /** Maximum texts that an asynchronous guardrail checks concurrently. */
 const AT_ONCE = 8;
 
+/** Characters that take as long as the call of a guardrail for a text, and its edit. */
+const TEXT_CHARACTERS = 64;
+
 /** Options for a check of a body. */
 export interface BodyOptions {
   readonly set: GuardrailSet;
@@ -57,9 +60,10 @@ export async function checkTexts(
     let characters = 0;
     for (const text of texts) {
       // Many short texts are as much work as a long one.
-      characters += text.text.length;
+      const cost = text.text.length + TEXT_CHARACTERS;
+      characters += cost;
       if (characters > SLICE) {
-        characters = text.text.length;
+        characters = cost;
         // oxlint-disable-next-line no-await-in-loop -- a bounded amount of work for each turn.
         await nextTurn(options.ending);
       }

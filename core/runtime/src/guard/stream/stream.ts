@@ -3,8 +3,9 @@
  * where a text changed.
  */
 
-import type { Frame } from "@sluice/contract";
-import { exactChunk } from "@sluice/kit/internals";
+import { type Frame, GatewayError } from "@sluice/contract";
+import { Stages } from "@sluice/kit";
+import { exactChunk, nextTurn } from "@sluice/kit/internals";
 import { Channel } from "./channel.ts";
 import { isText, type StreamPiece, type StreamTexts } from "./dialect.ts";
 import { FrameTemplate } from "./frame-template.ts";
@@ -12,6 +13,9 @@ import { StreamNames } from "./names.ts";
 import { ObservedTexts } from "./observed-texts.ts";
 import type { GuardedStreamOptions } from "./options.ts";
 import { stepsOf } from "./steps.ts";
+
+/** Maximum texts of one event: each becomes an event of its own, checked by itself. */
+const MAX_TEXTS = 4_096;
 
 /** Checks a stream's frames. `push` takes frames, and `ready` holds the decided ones. */
 export class GuardedStream {
@@ -46,7 +50,7 @@ export class GuardedStream {
     }
     const event = frame.chunk();
     if (set.isEmpty) {
-      const { pieces } = dialect.read(event);
+      const { pieces } = bounded(dialect.read(event));
       if (this.#observed !== undefined) for (const piece of pieces) this.#observed.add(piece);
       this.hasText ||= pieces.length > 0;
       this.ready.push(frame);
@@ -59,7 +63,7 @@ export class GuardedStream {
 
   /** Takes a frame of one answer. */
   #read(frame: Frame): void | Promise<void> {
-    const read = this.#options.dialect.read(frame.chunk());
+    const read = bounded(this.#options.dialect.read(frame.chunk()));
     const { pieces, ends, follows } = read;
     if (this.#observed !== undefined) for (const piece of pieces) this.#observed.add(piece);
     const [first] = pieces;
@@ -160,10 +164,25 @@ export class GuardedStream {
   }
 }
 
+/** Runs for one item after the other. Gives way to other requests behind one of many texts. */
 async function inTurn<T>(
   items: Iterable<T>,
   run: (item: T) => void | Promise<void>,
 ): Promise<void> {
-  // oxlint-disable-next-line no-await-in-loop -- frames keep their order.
-  for (const item of items) await run(item);
+  const clock = new Stages.Clock(1);
+  for (const item of items) {
+    // oxlint-disable-next-line no-await-in-loop -- frames keep their order.
+    await run(item);
+    // oxlint-disable-next-line no-await-in-loop -- as above.
+    if (clock.isOver()) await nextTurn();
+  }
+}
+
+/** The same texts. Throws `upstream_invalid_response` for too many. */
+function bounded(read: StreamTexts): StreamTexts {
+  if (read.pieces.length <= MAX_TEXTS) return read;
+  throw new GatewayError(
+    "upstream_invalid_response",
+    `An event of the upstream's stream has more than ${MAX_TEXTS} texts, which guardrails check.`,
+  );
 }
