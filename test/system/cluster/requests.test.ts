@@ -34,6 +34,7 @@ let gateway: GatewayProcess;
 const ids: string[] = [];
 
 beforeAll(async () => {
+  ids.length = 0;
   upstream = await createUpstream();
   workspace = createClusterWorkspace(upstream.baseUrl);
   gateway = await startGateway(workspace);
