@@ -64,10 +64,14 @@ describe("texts that guardrails check", () => {
     expect(text).toContain("more than 25000 texts, which guardrails check");
   });
 
-  it("are refused beyond 4,096 in an event, and none of it is shown", async () => {
-    stream(chunk({ content: "First." }), chunk({ content: "x", odd: { many: words(5_000) } }));
-    const text = await (await ask({ stream: true })).text();
-    expect([text.includes("word 1"), text.includes("more than 4096 texts")]).toEqual([false, true]);
+  it("are refused beyond 25,000 in an event, and none of it is shown", async () => {
+    // 300,000 are more than an array takes as arguments of one call.
+    for (const count of [26_000, 300_000]) {
+      stream(chunk({ content: "First." }), chunk({ content: "x", odd: { many: words(count) } }));
+      const text = await (await ask({ stream: true })).text();
+      expect(text.includes("word 1")).toBe(false);
+      expect(text).toContain("more than 25000 texts, which guardrails check");
+    }
   });
 
   it("are all edited below that", async () => {
@@ -77,6 +81,10 @@ describe("texts that guardrails check", () => {
       20_000,
       false,
     ]);
+    const odd = { many: words(5_000).map((word) => `secret ${word}`) };
+    stream(chunk({ content: "x", odd }));
+    const event = await (await ask({ stream: true })).text();
+    expect([event.match(/\*\*\* word/g)?.length, event.includes("secret")]).toEqual([5_000, false]);
     const choices = Array.from({ length: 128 }, (_, index) => ({
       index,
       delta: { content: "secret ".repeat(300) },

@@ -12,6 +12,7 @@ import { isJoinable, joinedTexts } from "./join.ts";
 import { LeafTexts, type Spot, type TooMany } from "./leaf-texts.ts";
 import { contentOf, leafOf, placeOf } from "./place-of.ts";
 import { type Content, MEMBERS, type PlaceName } from "./places.ts";
+import { isTokens } from "./token-texts.ts";
 import { INNER_PARTS, ROLE_PARTS } from "./text-parts.ts";
 import { PROTOCOL_NAMES } from "../vocabulary.ts";
 
@@ -82,10 +83,13 @@ export class Walk {
     const type = typeOf(value) ?? around?.type;
     const isFile = place === "source" || place === "inline";
     this.names(value, place, path, part);
+    // Any name may stand in the input of a tool.
+    const isOfReply = outer.part === "content" && !path.includes("input");
     for (const [key, member] of Object.entries(value)) {
       if (member === undefined || member === null) continue;
       // The log probabilities of a reply are removed when its text is edited.
-      if (key === "logprobs" && outer.part === "content" && place !== undefined) continue;
+      if (isOfReply && ((key === "logprobs" && place !== undefined) || isTokens(key, member)))
+        continue;
       let inner = part;
       if (part !== "tools" && part !== "arguments") inner = INNER_PARTS[key] ?? part;
       const content = place === undefined ? undefined : contentOf(key, place, value);

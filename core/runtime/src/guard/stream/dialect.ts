@@ -1,6 +1,6 @@
 /** The places of texts in the events of a streamed reply, for each dialect. */
 
-import type { JsonObject, JsonValue, TextPart } from "@sluice/contract";
+import { GatewayError, type JsonObject, type JsonValue, type TextPart } from "@sluice/contract";
 import type { JsonPath } from "@sluice/kit/internals";
 import { bodyTexts } from "@sluice/kit/guard";
 
@@ -86,6 +86,26 @@ export function divided(
   });
 }
 
+/** Maximum running texts of one event: each becomes an event of its own. */
+const MAX_RUNNING = 4_096;
+/** Maximum texts of one event, those included that are checked in their places. */
+const MAX_TEXTS = 25_000;
+
+/** The same texts. Throws `upstream_invalid_response` for more than one event may have. */
+export function boundedTexts(pieces: readonly StreamPiece[]): readonly StreamPiece[] {
+  if (pieces.length > MAX_TEXTS) throw tooManyTexts(MAX_TEXTS);
+  if (pieces.length > MAX_RUNNING && pieces.filter(isText).length > MAX_RUNNING)
+    throw tooManyTexts(MAX_RUNNING);
+  return pieces;
+}
+
+function tooManyTexts(most: number): GatewayError {
+  return new GatewayError(
+    "upstream_invalid_response",
+    `An event of the upstream's stream has more than ${most} texts, which guardrails check.`,
+  );
+}
+
 /** An event without texts. */
 export const NOTHING: StreamTexts = Object.freeze({
   pieces: Object.freeze([]) as readonly StreamPiece[],
@@ -97,10 +117,9 @@ export const NOTHING: StreamTexts = Object.freeze({
  */
 export function otherPieces(value: JsonValue | undefined, base: JsonPath): StreamPiece[] {
   if (value === undefined || value === null) return [];
-  return bodyTexts({ output: value }, "passthrough")
-    .texts.filter(
-      ({ parts, isBare, text }) => parts === undefined && (isBare !== true || isNumber(text)),
-    )
+  const { texts } = bodyTexts({ output: value }, "passthrough", "blocks", tooManyTexts);
+  return texts
+    .filter(({ parts, isBare, text }) => parts === undefined && (isBare !== true || isNumber(text)))
     .map(({ path, part, text, isFixed = false }) => {
       const place = [...base, ...path.slice(1)];
       return {
@@ -140,6 +159,7 @@ export function otherMembers(
     // The name is included: a word of the protocol is not a text.
     const rest: JsonObject = { [name]: value };
     pieces.push(...otherPieces(rest, base));
+    boundedTexts(pieces);
   }
   return pieces;
 }

@@ -1,11 +1,13 @@
 /** The names in a stream: short texts that are checked immediately and never held. */
 
 import { type Frame, GatewayError } from "@sluice/contract";
-import { applySpans, exactChunk } from "@sluice/kit/internals";
+import { applySpans, exactChunk, nextTurn } from "@sluice/kit/internals";
 import type { SetSpan, SetVerdict } from "../joint-verdict.ts";
 import { isText, type StreamPiece } from "./dialect.ts";
 import type { GuardedStreamOptions } from "./options.ts";
 
+/** Names of one event that are checked in one turn. */
+const AT_ONCE = 256;
 /** Maximum characters of a name that comes in pieces. */
 const MAX_PIECED_CHARACTERS = 1_024;
 
@@ -36,7 +38,14 @@ export class StreamNames {
   /** The frame, with the edits of the names among its pieces. Throws the error of a block. */
   async check(frame: Frame, pieces: readonly StreamPiece[]): Promise<Frame> {
     const names = pieces.filter((piece) => !isText(piece));
-    const checked = await Promise.all(names.map((piece) => this.#checkName(piece)));
+    const checked: CheckedName[] = [];
+    for (let from = 0; from < names.length; from += AT_ONCE) {
+      // oxlint-disable-next-line no-await-in-loop -- a bounded amount of work for each turn.
+      if (from > 0) await nextTurn();
+      const some = names.slice(from, from + AT_ONCE).map((piece) => this.#checkName(piece));
+      // oxlint-disable-next-line no-await-in-loop -- as above.
+      checked.push(...(await Promise.all(some)));
+    }
     // A later piece of a name depends on the edits of an earlier one.
     const texts = checked.map((name) => this.#edited(name));
     const changed = names.filter((piece, index) => texts[index] !== piece.text);

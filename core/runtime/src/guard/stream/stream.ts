@@ -3,19 +3,16 @@
  * where a text changed.
  */
 
-import { type Frame, GatewayError } from "@sluice/contract";
+import type { Frame } from "@sluice/contract";
 import { Stages } from "@sluice/kit";
 import { exactChunk, nextTurn } from "@sluice/kit/internals";
 import { Channel } from "./channel.ts";
-import { isText, type StreamPiece, type StreamTexts } from "./dialect.ts";
+import { boundedTexts, isText, type StreamPiece, type StreamTexts } from "./dialect.ts";
 import { FrameTemplate } from "./frame-template.ts";
 import { StreamNames } from "./names.ts";
 import { ObservedTexts } from "./observed-texts.ts";
 import type { GuardedStreamOptions } from "./options.ts";
 import { stepsOf } from "./steps.ts";
-
-/** Maximum texts of one event: each becomes an event of its own, checked by itself. */
-const MAX_TEXTS = 4_096;
 
 /** Checks a stream's frames. `push` takes frames, and `ready` holds the decided ones. */
 export class GuardedStream {
@@ -50,7 +47,7 @@ export class GuardedStream {
     }
     const event = frame.chunk();
     if (set.isEmpty) {
-      const { pieces } = bounded(dialect.read(event));
+      const pieces = boundedTexts(dialect.read(event).pieces);
       if (this.#observed !== undefined) for (const piece of pieces) this.#observed.add(piece);
       this.hasText ||= pieces.length > 0;
       this.ready.push(frame);
@@ -63,8 +60,9 @@ export class GuardedStream {
 
   /** Takes a frame of one answer. */
   #read(frame: Frame): void | Promise<void> {
-    const read = bounded(this.#options.dialect.read(frame.chunk()));
+    const read = this.#options.dialect.read(frame.chunk());
     const { pieces, ends, follows } = read;
+    boundedTexts(pieces);
     if (this.#observed !== undefined) for (const piece of pieces) this.#observed.add(piece);
     const [first] = pieces;
     const isWithin = ends === undefined && follows === undefined;
@@ -176,13 +174,4 @@ async function inTurn<T>(
     // oxlint-disable-next-line no-await-in-loop -- as above.
     if (clock.isOver()) await nextTurn();
   }
-}
-
-/** The same texts. Throws `upstream_invalid_response` for too many. */
-function bounded(read: StreamTexts): StreamTexts {
-  if (read.pieces.length <= MAX_TEXTS) return read;
-  throw new GatewayError(
-    "upstream_invalid_response",
-    `An event of the upstream's stream has more than ${MAX_TEXTS} texts, which guardrails check.`,
-  );
 }
