@@ -2,8 +2,10 @@
 
 import type { JsonSchema } from "@sluice/contract";
 
-/** The base address of an API: an origin and an optional path, no slash at the end. */
-/** The address of one route is no base address. */
+/**
+ * The base address of an API: an origin and an optional path, no slash at the end. The address of
+ * one route is none.
+ */
 const BASE_URL_PATTERN =
   "^(?!.*/(?:completions|responses|messages|embeddings)$)https?://[^/?#]+(/[^?#]*[^/?#])?$";
 
