@@ -17,6 +17,8 @@ import { createWorkspace } from "../support/workspace.ts";
 const READERS = 5;
 /** More than the system holds for two connections, so that every reader stalls its upstream. */
 const STREAM_BYTES = 64 * 1024 * 1024;
+/** More than the system holds for one connection, and no more than a reply may have. */
+const WHOLE_BYTES = 15 * 1024 * 1024;
 const STALL_MS = 400;
 const EVENT = `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: { content: "word ".repeat(200) }, finish_reason: null }] })}\n\n`;
 const BATCH = EVENT.repeat(50);
@@ -28,7 +30,7 @@ const WHOLE = JSON.stringify({
   choices: [
     {
       index: 0,
-      message: { role: "assistant", content: "x".repeat(STREAM_BYTES / 2) },
+      message: { role: "assistant", content: "x".repeat(WHOLE_BYTES) },
       finish_reason: "stop",
     },
   ],
