@@ -70,7 +70,7 @@ const FURTHER_UNITS = [
   "core/engine/src/counting/{counter,o200k,pool}.test.ts",
   "core/engine/src/registry/load.test.ts",
   "core/engine/src/resources/data-lock.test.ts",
-  "plugins/{shared-redis/src/{away,money},store-postgres/src/away}.test.ts",
+  "plugins/shared-redis/src/{away,money}.test.ts",
   "plugins/store-sqlite/src/{writer-thread,ledger/reports,ledger/sums/report}.test.ts",
 ];
 
