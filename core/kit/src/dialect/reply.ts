@@ -145,6 +145,15 @@ export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter((each) => isObject(each)) : [];
 }
 
+/**
+ * The choice of a whole reply that was asked for, wherever its list has it; an empty object for
+ * none.
+ */
+export function firstChoice({ choices }: JsonObject): JsonObject {
+  const all = objectsOf(choices);
+  return all.find(({ index = 0 }) => index === 0) ?? all[0] ?? {};
+}
+
 /** Maximum items of one list that a decoder reads at once. */
 const MAX_READ_ITEMS = 16_384;
 

@@ -16,8 +16,7 @@ export function messageId({ requestId }: FaceContext): string {
 
 /** The whole reply. Throws `upstream_invalid_response` for arguments that hold too much. */
 export function messageOf(reply: JsonObject, state: State, context: FaceContext): JsonObject {
-  const choices = Members.objectsOf(reply.choices);
-  const choice = choices.find(({ index = 0 }) => index === 0) ?? choices[0] ?? {};
+  const choice = Reference.firstChoice(reply);
   const message = isObject(choice.message) ? choice.message : {};
   const blocks = new Blocks(state, context);
   for (const said of inOrder(message)) blocks.add(said);

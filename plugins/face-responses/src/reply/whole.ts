@@ -1,7 +1,7 @@
 /** A whole reply as a response object. */
 
 import { isObject } from "@sluice/kit";
-import { Members } from "@sluice/kit/dialect";
+import { Members, Reference } from "@sluice/kit/dialect";
 import type { FaceContext, JsonObject } from "@sluice/contract";
 import type { ResponsesState } from "../state.ts";
 import { NO_EVENTS } from "./events.ts";
@@ -17,8 +17,7 @@ export function wholeResponse(
   state: ResponsesState,
   context: FaceContext,
 ): JsonObject {
-  const choices = Members.objectsOf(reply.choices);
-  const choice = choices.find(({ index = 0 }) => index === 0) ?? choices[0] ?? {};
+  const choice = Reference.firstChoice(reply);
   const ending = endingOf(Members.textIn(choice.finish_reason) ?? "stop");
   const output = new Output(context, state, NO_EVENTS);
   const pieces = new Pieces(output);

@@ -1,6 +1,6 @@
 /** Parts in the shape of the reference dialect, for upstreams that take or send that shape. */
 
-export { extraContent } from "../reply.ts";
+export { extraContent, firstChoice } from "../reply.ts";
 export {
   dataUrlOf,
   functionCall,

@@ -2,14 +2,10 @@
 
 import { randomInt } from "node:crypto";
 import { QUOTE } from "../scan.ts";
+import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET } from "../sliced/text.ts";
 
 const BACKSLASH = 92;
 const COLON = 58;
-const COMMA = 44;
-const OPEN_BRACKET = 91;
-const CLOSE_BRACKET = 93;
-const OPEN_BRACE = 123;
-const CLOSE_BRACE = 125;
 
 /** How much of each a text may have. */
 export interface TextBounds {

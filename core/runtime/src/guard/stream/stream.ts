@@ -53,8 +53,10 @@ export class GuardedStream {
       this.ready.push(frame);
       return undefined;
     }
-    if (dialect.divide?.(event) === undefined) return this.#read(frame);
-    const parts = dialect.divide(exactChunk(frame)) ?? [];
+    const divided = dialect.divide?.(event);
+    if (divided === undefined) return this.#read(frame);
+    const exact = exactChunk(frame);
+    const parts = exact === event ? divided : (dialect.divide?.(exact) ?? []);
     return inTurn(parts, (part) => this.#read(frameOf(part, frame)));
   }
 
